@@ -1,0 +1,18 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED_PROFILES = REPOSITORY.parent / "shared" / "profiles"
+
+
+@pytest.fixture(scope="session")
+def shared_profiles() -> Path:
+    """The folder of real exports that stands beside a checkout; tests that need it skip where it is absent."""
+    if not SHARED_PROFILES.is_dir():
+        pytest.skip(f"real profiles are not beside this checkout ({SHARED_PROFILES.name} is absent)")
+    return SHARED_PROFILES
