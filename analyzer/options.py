@@ -1,0 +1,129 @@
+"""Every threshold of the questions, with its default and the reason for it; a TOML file can set them.
+
+Thresholds of the labels themselves are `roofline.options.RooflineOptions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ..errors import WrongUsage
+
+
+def _option(default: Any, source: str, low: float, high: float) -> Any:
+    """Declare a field whose value must lie in low..high; `source` says where the default comes from."""
+    return field(default=default, metadata={"source": source, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """Thresholds of summary, windows, prefetch and compare; units are in the names, fractions are 0..1."""
+
+    # HBM and window model
+    eff_hbm: float = _option(
+        0.85, "streaming reads measure 0.85-0.94 of nominal, decode MatMul 0.77-0.93", 0.1, 1.0
+    )
+    eta_low: float = _option(
+        0.5, "share of the spare bandwidth that a prefetch gets, pessimistic; assumed", 0.01, 1.0
+    )
+    eta: float = _option(0.65, "default share; the one published example implies 0.625", 0.01, 1.0)
+    eta_high: float = _option(0.9, "optimistic share; assumed", 0.01, 1.0)
+    t_lat_us: float = _option(2.0, "start of a CMO task after its dependency; assumed", 0.0, 1000.0)
+    alpha: float = _option(
+        0.5, "share of L2 that may hold prefetched bytes; vendor recipes use 0.5-0.8", 0.01, 1.0
+    )
+    beta: float = _option(0.5, "slowdown of a busy window per prefetched byte; assumed", 0.0, 10.0)
+    l2_read_efficiency: float = _option(
+        0.8, "L2 reads of prefetched bytes against the L2 figure; assumed", 0.05, 1.0
+    )
+    coefficient: float = _option(
+        0.5, "first size to try: half of the weight, as the specification's ladder", 0.01, 1.0
+    )
+
+    # targets
+    min_weight_bytes: int = _option(
+        4_000_000, "below it a prefetch saves less than its own launch costs", 0, 10**12
+    )
+    refuse_weight_bytes: int = _option(256 * 1024, "no gain measured at or below 256 KiB", 0, 10**12)
+    min_prefetch_bytes: int = _option(512 * 1024, "a smaller prefetch is not worth a CMO task", 0, 10**12)
+    align_bytes: int = _option(512, "L2 line of the A2 and A3 dies", 1, 10**6)
+    single_pass_rows: int = _option(128, "M or N up to one tile: every weight byte is read once", 1, 10**6)
+    data_pipe_ratio: float = _option(
+        3.0, "mte2 over mac from which the weight load is the critical path", 0.0, 1000.0
+    )
+
+    # windows
+    min_window_us: float = _option(3.0, "graph mode; shorter windows are within launch jitter", 0.0, 10**6)
+    window_hbm_limit: float = _option(
+        0.6, "HBM utilisation above which a kernel has no bandwidth to spare", 0.0, 1.0
+    )
+    window_percentile: float = _option(
+        0.1, "window length: p10 over occurrences, so that 9 of 10 are longer", 0.0, 1.0
+    )
+    saving_warning_share: float = _option(
+        0.1, "published gains are 0-9 % of a step; more is a model error", 0.0, 1.0
+    )
+
+    # steps and idle time
+    outlier_step_ratio: float = _option(
+        1.25, "a step this much above or below the median is named", 1.0, 1000.0
+    )
+    idle_gap_us: float = _option(
+        10.0, "a launch gap inside a graph is 1-5 us; longer, the device waited", 0.0, 10**9
+    )
+    idle_rows: int = _option(10, "largest stretches shown", 1, 100_000)
+    step_trace_tolerance: float = _option(
+        0.02, "relative difference up to which a step trace agrees", 0.0, 1.0
+    )
+
+    # phase of a step
+    decode_max_rows: int = _option(
+        512, "time-weighted M of the matmuls; engines stop batching decode there", 1, 10**9
+    )
+    prefill_min_rows: int = _option(1024, "time-weighted M from which a step is prefill", 1, 10**9)
+
+    # compare
+    min_effect_share: float = _option(
+        0.01, "smaller changes are within run-to-run noise of every capture seen", 0.0, 1.0
+    )
+    min_effect_us: float = _option(0.05, "profiler time stamps have a resolution of 0.02 us", 0.0, 10**6)
+
+
+def options_from_mapping(values: Mapping[str, Any], source: str) -> AnalysisOptions:
+    """Check the user's values and lay them over the defaults.
+
+    `source` names the file in messages. Raises WrongUsage for an unknown key, a wrong type or a value that
+    is out of range.
+    """
+    known = {each.name: each for each in fields(AnalysisOptions)}
+    checked: dict[str, float | int] = {}
+    for name, value in values.items():
+        if name not in known:
+            raise WrongUsage(
+                f"unknown option {name!r} in {source}", f"the options are: {', '.join(sorted(known))}"
+            )
+        checked[name] = _checked(value, known[name], source)
+    options = AnalysisOptions(**checked)  # type: ignore[arg-type]
+    if not options.eta_low <= options.eta <= options.eta_high:
+        raise WrongUsage(
+            f"eta_low <= eta <= eta_high does not hold in {source}",
+            "set all three, or only eta inside 0.5..0.9",
+        )
+    return options
+
+
+def _checked(value: Any, declared: Any, source: str) -> float | int:
+    whole = isinstance(declared.default, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        raise WrongUsage(
+            f"option {declared.name!r} in {source} is {value!r}",
+            f"it takes {'an integer' if whole else 'a number'}",
+        )
+    low, high = declared.metadata["low"], declared.metadata["high"]
+    if not low <= value <= high:
+        raise WrongUsage(
+            f"option {declared.name!r} in {source} is {value!r}", f"it lies between {low} and {high}"
+        )
+    return value if whole else float(value)
