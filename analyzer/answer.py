@@ -1,8 +1,8 @@
 """What every question answers with: the envelope, and one frozen record per kind of row.
 
 Field names are the names of the JSON output. Times are us, sizes bytes, both per call unless the name says
-otherwise. None means not known or not measured; zero is a measurement. Rows of each command stand in a file of
-their own (`answer_rows.py`, `answer_prefetch.py`, `answer_compare.py`); all are importable from here.
+otherwise. None means not known or not measured; zero is a measurement. Rows of each command stand in a file
+of their own (`answer_rows.py`, `answer_prefetch.py`, `answer_compare.py`); all are importable from here.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class DeviceInfo:
 class Coverage:
     """How much of the capture the labels rest on; `sentence` is the first line of every report.
 
-    `aicore_us` = modelled + upper bound + generic + unresolved, and also = labelled + unknown. All times are summed durations over the selected steps, us.
+    `aicore_us` = modelled + upper bound + generic + unresolved, and also = labelled + unknown. All times are
+    summed durations over the selected steps, us.
     """
 
     rows_read: int  # of the whole run, all ranks
