@@ -12,7 +12,7 @@ SHARED_PROFILES = REPOSITORY.parent / "shared" / "profiles"
 
 @pytest.fixture(scope="session")
 def shared_profiles() -> Path:
-    """The folder of real exports that stands beside a checkout; tests that need it skip where it is absent."""
+    """The real exports that stand beside a checkout; tests that need them skip where they are absent."""
     if not SHARED_PROFILES.is_dir():
         pytest.skip(f"real profiles are not beside this checkout ({SHARED_PROFILES.name} is absent)")
     return SHARED_PROFILES

@@ -1,0 +1,51 @@
+# Everything a developer runs. `make` alone lists the targets.
+# Needs Python >= 3.11, git and make; the rest is installed into .venv.
+
+# The first interpreter on the PATH that is new enough; `make PYTHON=/path/to/python test` overrides it.
+PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$each && break; done)
+BIN := .venv/bin
+# Rewritten after each install, so that nothing is installed again until pyproject.toml changes.
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint format docs bench fuzz clean
+
+help: ## List the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+install: $(INSTALLED) ## Install the tool and what its tests need into .venv
+
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "error: no Python >= 3.11 on the PATH"; \
+	  echo "hint: install one, or name it: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; } >&2
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(INSTALLED) ## The whole story on the sample profiles, into demo_out/
+	$(BIN)/npu-roofline demo --folder demo_out
+
+test: $(INSTALLED) ## Run all tests
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED) ## Check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(INSTALLED) ## Rewrite the sources in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(INSTALLED) ## Write the generated pages of docs/ anew
+	$(BIN)/python docs/generate.py
+
+bench: $(INSTALLED) ## Speed and memory on input that it makes itself, as ratios within one run
+	$(BIN)/python -m bench
+
+fuzz: $(INSTALLED) ## Mutated exports in quantity; a fixed few hundred of them are part of the tests
+	$(BIN)/python -m tests.fuzz
+
+clean: ## Remove what the targets made, .venv too
+	rm -rf .venv build dist demo_out bench_out .pytest_cache .ruff_cache .hypothesis *.egg-info

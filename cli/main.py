@@ -1,0 +1,109 @@
+"""The command line: which commands there are, and the one place that catches errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from .. import __version__
+from . import devices, runs
+from .candidates import candidates
+from .compare import compare
+from .explain import explain
+from .failures import EXIT_INTERRUPTED, EXIT_READER_GONE, report_failure
+from .groups import spread
+from .hotspots import hotspots
+from .ingest import ingest
+from .query import query
+from .report import report
+from .summary import summary
+
+HELP_WIDTH = 100
+
+
+class InOrderOfQuestions(TyperGroup):
+    """Lists the commands in the order in which an engineer needs them; typer lists sub-groups last."""
+
+    ORDER = (
+        *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "compare"),
+        *("devices", "query", "demo"),
+    )
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands; one that ORDER does not name is an error, not a hidden command."""
+        return sorted(super().list_commands(ctx), key=self.ORDER.index)
+
+
+app = typer.Typer(
+    name="npu-roofline",
+    # Plain help: it is read in pipes, pasted into tickets, and generated into the reference.
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    cls=InOrderOfQuestions,
+    context_settings={"max_content_width": HELP_WIDTH},
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"npu-roofline {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _about(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """What limits each kernel of an Ascend NPU profile, which weights to prefetch, and whether it helped.
+
+    Start with `npu-roofline ingest FOLDER`, then `summary`, `hotspots` and `candidates`. `npu-roofline
+    demo` shows all of it on sample profiles. No NPU and no network is needed.
+    """
+
+
+for command in (ingest, summary, hotspots, report, candidates, explain, compare, query):
+    app.command()(spread(command))
+app.add_typer(runs.app, name="runs")
+app.add_typer(devices.app, name="devices")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every failure ends here as two lines on stderr."""
+    try:
+        # Without standalone mode typer raises its own errors instead of printing them in a style of its own;
+        # an Exit comes back as its code, a command that ended well as None.
+        code = get_command(app).main(list(arguments), prog_name="npu-roofline", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_gone()
+    except SystemExit as ended:
+        # Typer ends the process so, and only so, when the reader of our output has gone away.
+        return _reader_gone() if ended.code == 1 else int(ended.code or 0)
+    except (Exception, KeyboardInterrupt) as error:
+        return report_failure(error)
+    if code == EXIT_INTERRUPTED:
+        return report_failure(KeyboardInterrupt())
+    return code or 0
+
+
+def _reader_gone() -> int:
+    """The reader of our output closed it (`| head`): end as other programs do, without a word."""
+    # Nothing may be flushed into the closed pipe at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_READER_GONE
+
+
+def main() -> None:
+    """Entry point of the `npu-roofline` script."""
+    sys.exit(run(sys.argv[1:]))
