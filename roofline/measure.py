@@ -1,0 +1,51 @@
+"""What was measured for one signature: medians over its rows, pipe ratios and the other metric modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CUBE_PIPES = ("aic_mac", "aic_mte1", "aic_mte2", "aic_fixpipe", "aic_scalar")
+VECTOR_PIPES = ("aiv_vec", "aiv_mte2", "aiv_mte3", "aiv_scalar")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Medians of one signature; None means not measured, 0 is a measurement.
+
+    Times are us per occurrence (`total_us` over all of them). `block` counts logical blocks: cube cores
+    for AIC kernels, vector cores for AIV kernels; `mix_block` the other half of a MIX kernel. `gap_us`
+    is duration - max(core times). `ratios` holds busy shares 0..1 by pipe name without `_ratio`
+    (`aic_mac`, `aiv_mte2`, `aic_icache_miss`), `other` the columns of the other metric modes by the
+    names of the kernels table.
+    """
+
+    count: int
+    median_us: float
+    total_us: float
+    p10_us: float | None = None
+    p90_us: float | None = None
+    block: int | None = None
+    mix_block: int | None = None
+    aicore_time_us: float | None = None
+    aiv_time_us: float | None = None
+    gap_us: float | None = None
+    cube_utilization_pct: float | None = None
+    ratios: Mapping[str, float | None] = field(default_factory=dict)
+    other: Mapping[str, float | None] = field(default_factory=dict)
+    metric_mode: str = "none"
+
+    def ratio(self, pipe: str) -> float | None:
+        """Busy share of a pipe, 0..1; None when the run did not record it."""
+        return self.ratios.get(pipe)
+
+    @property
+    def has_pipes(self) -> bool:
+        """True when the run recorded pipe ratios for this signature."""
+        return any(self.ratios.get(pipe) is not None for pipe in (*CUBE_PIPES, *VECTOR_PIPES))
+
+    @property
+    def core_time_us(self) -> float | None:
+        """The longer of the two core times, us; None when neither was measured."""
+        times = [time for time in (self.aicore_time_us, self.aiv_time_us) if time is not None]
+        return max(times, default=None)
