@@ -1,8 +1,8 @@
 """Untrusted text made harmless, in one place: every string of an export passes here before it is shown.
 
 Kernel names, shapes and paths come from files that somebody else wrote. They may hold terminal escapes,
-bidirectional overrides that reorder what is read, markup, spreadsheet formulas, or a megabyte of text. What is
-dangerous is made *visible*, never dropped: a reader must see that it was there.
+bidirectional overrides that reorder what is read, markup, spreadsheet formulas, or a megabyte of text. What
+is dangerous is made *visible*, never dropped: a reader must see that it was there.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ CELL_CHARACTERS: Final = 240
 CSV_CHARACTERS: Final = 32_000
 
 # C0 and C1 controls, DEL; soft hyphen; Arabic letter mark; Mongolian vowel separator; zero-width and bidi
-# marks; line and paragraph separators; bidi embeddings, overrides and isolates; invisible operators; byte order
-# mark; interlinear annotations; tag characters; surrogates without a partner.
+# marks; line and paragraph separators; bidi embeddings, overrides and isolates; invisible operators; byte
+# order mark; interlinear annotations; tag characters; surrogates without a partner.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
@@ -26,7 +26,8 @@ _INVISIBLE: Final = re.compile(
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 # GitHub turns bare addresses into links; an escaped colon, dot or at sign stays plain text.
 _MARKDOWN_LINK: Final = re.compile(r"(?<=[A-Za-z])(:)(?=//)|(?<=www)(\.)|(@)")
-_FORMULA_START: Final = tuple("=+-@＝＋－＠")
+# Spreadsheets take the full-width forms for the same signs.
+_FORMULA_START: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def visible(text: str) -> str:
@@ -61,7 +62,7 @@ def csv_text(text: str) -> str:
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
-    """JSON with every text whole: invisible characters become `\\uXXXX` escapes, so nothing is lost or acted on.
+    """JSON with every text whole: invisible characters become `\\uXXXX`, nothing is lost and nothing acts.
 
     Raises ValueError for NaN or infinity, which JSON does not have: an unknown number is None.
     """
@@ -85,5 +86,5 @@ def script_json(value: Any) -> str:
 
 
 def hover_text(text: str, limit: int = CELL_CHARACTERS) -> str:
-    """Text for a plotly label: plotly reads some tags (`<b>`, `<a>`) in labels, so they are written as text."""
+    """Text for a plotly label: plotly reads some tags (`<b>`, `<a>`) there, so they are written as text."""
     return shown(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

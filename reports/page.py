@@ -51,7 +51,8 @@ def theme_css() -> Markup:
         f":root{{color-scheme:light;{light}}}\n"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
         f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
-        f"@media print{{:root,:root:not([data-theme=light]),:root[data-theme=dark]{{color-scheme:light;{light}}}}}"
+        "@media print{:root,:root:not([data-theme=light]),:root[data-theme=dark]"
+        f"{{color-scheme:light;{light}}}}}"
     )
 
 

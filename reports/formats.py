@@ -1,0 +1,103 @@
+"""How one value becomes the text of a table cell: a small set of named formats, units kept for the header.
+
+A column in `columns.toml` names its format. Numbers are printed without a unit, with a fixed number of
+decimals per column, so that a right-aligned column can be read down; the unit stands in the header. None is
+never formatted: a cell without a value shows a dash, because "not known" is not zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True)
+class Format:
+    """A named way to print a value: `scale` is multiplied in before `pattern` is applied."""
+
+    pattern: str | None = None  # None: text
+    scale: float = 1.0
+    unit: str = ""
+    text: Callable[[Any], str] = str
+    css: str = ""
+    characters: int = 240  # longest text shown before it is cut and counted
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the cell is a number: right-aligned, sorted by value."""
+        return self.pattern is not None
+
+    def print(self, value: Any) -> str:
+        """The text of one value that is not None."""
+        if self.pattern is None:
+            return self.text(value)
+        if isinstance(value, str):  # a device quantity may be words where others are numbers
+            return value
+        return self.pattern.format(value * self.scale if self.scale != 1.0 else value)
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
+    if isinstance(value, Sequence):
+        return ", ".join(_plain(item) for item in value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
+
+
+def _raw(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "text": Format(css="name"),
+    "id": Format(css="id"),
+    "shapes": Format(css="shapes", text=lambda value: value if value != "" else "scalar"),
+    "long": Format(css="long", characters=1200),
+    "path": Format(css="long"),
+    "bound": Format(css="label"),
+    "change": Format(css="label"),
+    "status": Format(css="label", text=lambda value: str(value).replace("_", " ")),
+    "kernels": Format(css="name", text=lambda value: " + ".join(kernel.type for kernel in value)),
+    "flag": Format(text=lambda value: "yes" if value else "no"),
+    "list": Format(css="long", text=_listed, characters=1200),
+    "plain": Format(text=_plain),
+    "raw": Format(text=_raw),
+    "number": Format("{:,}"),
+    "id_number": Format("{}"),
+    "decimal": Format("{:,.1f}"),
+    "us": Format("{:,.2f}", unit="us"),
+    "us1": Format("{:,.1f}", unit="us"),
+    "us0": Format("{:,.0f}", unit="us"),
+    "signed_us": Format("{:+,.2f}", unit="us"),
+    "signed_us1": Format("{:+,.1f}", unit="us"),
+    "share": Format("{:.1f}", scale=100.0, unit="%"),
+    "share0": Format("{:.0f}", scale=100.0, unit="%"),
+    "signed_pct": Format("{:+.1f}", unit="%"),
+    "mib": Format("{:,.2f}", scale=1 / 2**20, unit="MiB"),
+    "gflop": Format("{:,.2f}", scale=1e-9, unit="GFLOP"),
+    "tflops": Format("{:,.2f}", unit="TFLOP/s"),
+    "gb_s": Format("{:,.0f}", unit="GB/s"),
+    "intensity": Format("{:,.1f}", unit="FLOP/B"),
+}
+
+
+def format_named(name: str) -> Format:
+    """The format of that name; KeyError names the ones that exist."""
+    if name not in FORMATS:
+        raise KeyError(f"no format {name!r}; there are: {', '.join(sorted(FORMATS))}")
+    return FORMATS[name]

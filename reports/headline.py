@@ -1,0 +1,188 @@
+"""The first line of every report: the answer to the question, in words, with its numbers.
+
+Nothing is judged here. Which bound, which candidate and which change counts was decided in the analyzer;
+these sentences only add up and say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from ..analyzer.answer import Answer, CandidateRow, DeviceInfo, HotspotRow, StepSpread
+from .palette import BOUNDS
+
+_MIB: Final = 2**20
+
+
+def headline(answer: Answer) -> str:
+    """One sentence that answers the question of the command; a plain count where no better one is written."""
+    said = _SENTENCES.get(answer.command)
+    return said(answer) if said else _count(answer)
+
+
+def device_line(device: DeviceInfo) -> str:
+    """The device with its source and confidence: 'Device 910B3 (confidence high), from ….'"""
+    if device.soc is None:
+        return f"Device not known: {device.source}."
+    return f"Device {device.soc} ({device.confidence} confidence), from {device.source.rstrip('.')}."
+
+
+def time_text(us: float) -> str:
+    """A duration for a sentence: us below a millisecond, ms up to a second, s above."""
+    size = abs(us)
+    if size < 1e3:
+        return f"{us:.3g} us" if size < 100 else f"{us:.0f} us"
+    if size < 1e6:
+        return f"{us / 1e3:.1f} ms"
+    return f"{us / 1e6:.2f} s"
+
+
+def percent(share: float) -> str:
+    """A share for a sentence: '43 %', with a decimal below ten."""
+    value = share * 100
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """'1 kernel', '2 kernels', with thousands apart."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def bound_shares(rows: Iterable[Any]) -> dict[str, float]:
+    """Time per bound from `summary --by bound` rows, us, in the order of BOUNDS, zero left out."""
+    totals = dict.fromkeys(BOUNDS, 0.0)
+    for row in rows:
+        bound = row.key.split("/")[0]
+        totals[bound] = totals.get(bound, 0.0) + row.total_us
+    return {bound: us for bound, us in totals.items() if us > 0}
+
+
+def bound_sentence(rows: Iterable[Any]) -> str:
+    """'of the kernel time 43 % is memory-bound, 31 % latency, 20 % communication and 6 % unknown'."""
+    shares = bound_shares(rows)
+    total = sum(shares.values())
+    if total <= 0:
+        return ""
+    words = {"memory": "memory-bound", "compute": "compute-bound", "latency": "latency-bound"}
+    ordered = sorted(
+        shares.items(), key=lambda item: (-item[1], BOUNDS.index(item[0]) if item[0] in BOUNDS else 9)
+    )
+    parts = [f"{percent(us / total)} is {words.get(bound, bound)}" for bound, us in ordered]
+    return "of the kernel time " + _joined(parts)
+
+
+def step_sentence(answer: Answer) -> str:
+    """'A decode step takes 10.7 ms (median of 5 steps); the device is idle for 25 % of it'."""
+    spread = _extra(answer, StepSpread)
+    if spread is None:
+        return ""
+    phases = {step.phase for step in answer.extras.get("steps", ())} - {"unknown"}
+    kind = f"{phases.pop()} step" if len(phases) == 1 else "step"
+    over = f"median of {spread.steps} steps" if spread.steps > 1 else "the only step"
+    article = "An" if kind[0] in "aeiou" else "A"
+    return (
+        f"{article} {kind} takes {time_text(spread.wall_us)} ({over}); "
+        f"the device is idle for {percent(spread.idle_share)} of it"
+    )
+
+
+def _summary(answer: Answer) -> str:
+    step, bounds = step_sentence(answer), ""
+    if all(row.key.split("/")[0] in BOUNDS for row in answer.rows):
+        bounds = bound_sentence(answer.rows)
+    said = "; ".join(part for part in (step, bounds) if part)
+    return f"{said[0].upper()}{said[1:]}." if said else _count(answer)
+
+
+def _hotspots(answer: Answer) -> str:
+    rows: tuple[HotspotRow, ...] = answer.rows
+    if not rows:
+        return "No kernel matches."
+    first = rows[0]
+    of = f" = {percent(first.share)} of the AI-core time" if first.share is not None else ""
+    shapes = f" {first.input_shapes}" if first.input_shapes else ""
+    lead = "The longest of" if len(rows) > 1 else "The only one of"
+    return (
+        f"{lead} {plural(len(rows), 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
+        f"{time_text(first.total_us)}{of}, {first.bound}/{first.limiter} ({first.confidence} confidence)."
+    )
+
+
+def _candidates(answer: Answer) -> str:
+    ready = [row for row in answer.rows if row.status == "candidate"]
+    if not ready:
+        looked = (
+            f"{plural(len(answer.rows), 'target')} looked at, no safe window" if answer.rows else "no target"
+        )
+        return f"Nothing to prefetch is proposed: {looked}."
+    return f"{plural(len(ready), 'prefetch candidate')}; the best: {candidate_sentence(ready[0])}."
+
+
+def candidate_sentence(row: CandidateRow) -> str:
+    """'QuantBatchMatmulV3 4,3072;… behind A + B (43 us), max_size 18.0 MiB, 84 us to 168 us per step by …'."""
+    shapes = f" {row.target_shapes}" if row.target_shapes else ""
+    text = f"{row.role or row.target_type}{'' if row.role else shapes}"
+    if row.window:
+        inside = " + ".join(kernel.type for kernel in row.window.kernels) or "gaps only"
+        text += f" behind {inside} ({time_text(row.window.duration_us)})"
+    if row.max_size is not None:
+        text += f", max_size {row.max_size / _MIB:.1f} MiB"
+    if (span := row.predicted_saving_step_range_us) is not None:
+        text += f", {time_text(span.low)} to {time_text(span.high)} per step by the model"
+    return text
+
+
+def _compare(answer: Answer) -> str:
+    step = answer.extras.get("step")
+    if step is None:
+        return _count(answer)
+    before, after = step.before, step.after
+    change = (after.wall_us - before.wall_us) / before.wall_us if before.wall_us else None
+    pct = f" ({change * 100:+.1f} %)" if change is not None else ""
+    verdict = answer.extras.get("verdict")
+    outcome = f" Verdict: {verdict.outcome}." if verdict is not None else ""
+    return (
+        f"The step takes {time_text(after.wall_us)} after, {time_text(before.wall_us)} before{pct}; "
+        f"{plural(sum(row.change != 'same' for row in answer.rows), 'kernel position')} changed.{outcome}"
+    )
+
+
+def _explain(answer: Answer) -> str:
+    row = answer.rows[0] if answer.rows else None
+    if isinstance(row, HotspotRow):
+        return f"{row.id} {row.type} is {row.bound}/{row.limiter} ({row.confidence} confidence): {row.reason}"
+    if isinstance(row, CandidateRow):
+        return f"{row.id} {row.status.replace('_', ' ')}: {candidate_sentence(row)}. {row.reason}"
+    return _count(answer)
+
+
+def _size(answer: Answer) -> str:
+    total = sum(row.max_size for row in answer.rows)
+    return (
+        f"max_size {total / _MIB:.2f} MiB over {plural(len(answer.rows), 'weight')}."
+        if answer.rows
+        else "No size."
+    )
+
+
+def _count(answer: Answer) -> str:
+    return f"{answer.command}: {plural(len(answer.rows), 'row')}."
+
+
+def _extra(answer: Answer, kind: type) -> Any:
+    return next((value for value in answer.extras.values() if isinstance(value, kind)), None)
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+_SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
+    "summary": _summary,
+    "hotspots": _hotspots,
+    "candidates": _candidates,
+    "compare": _compare,
+    "explain": _explain,
+    "size": _size,
+}
