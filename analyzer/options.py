@@ -66,6 +66,25 @@ class AnalysisOptions:
         0.1, "published gains are 0-9 % of a step; more is a model error", 0.0, 1.0
     )
 
+    # layers: exact repeats of the kernel sequence
+    layer_min_repeats: int = _option(3, "two equal stretches are often chance, three are a loop", 2, 10**6)
+    layer_min_kernels: int = _option(3, "shorter repeats are loops inside an operator", 1, 10**6)
+    layer_min_share: float = _option(
+        0.2, "of a step's kernels; below it the repeat is a detail, not the model", 0.0, 1.0
+    )
+    layer_pair_share: float = _option(
+        0.5, "share that two repeats must cover when nothing repeats three times", 0.0, 1.0
+    )
+    layer_nested_repeats: int = _option(
+        8,
+        "hybrid models alternate kinds of layers 7 : 1 at most; more repeats inside a period: a pass",
+        2,
+        10**6,
+    )
+    layer_sequences_probed: int = _option(
+        16, "distinct step sequences that decide between all streams and the main one", 1, 10**6
+    )
+
     # steps and idle time
     outlier_step_ratio: float = _option(
         1.25, "a step this much above or below the median is named", 1.0, 1000.0

@@ -1,0 +1,151 @@
+"""Where each kernel stands: which layer of the model, and which place in that layer.
+
+A decode step runs the same kernels once per layer. The period is found by comparing the sequence of
+signatures with itself (`repeats`), once per distinct sequence of steps, and written back beside each kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .options import AnalysisOptions
+from .placement import PARTS, UNPLACED, Placement, StepSequence, place_steps
+from .repeats import Codes
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from .session import Session
+
+_COUNTED = """
+WITH codes AS (
+    SELECT signature_id,
+           row_number() OVER (ORDER BY signature_id) AS code,
+           dense_rank() OVER (ORDER BY type, core) AS type_code
+    FROM signatures
+)
+SELECT k.rowid AS row, k.kernel_id, k.step_id, c.code, c.type_code, coalesce(t.is_main, false) AS main
+FROM kernels k
+JOIN codes c USING (signature_id)
+LEFT JOIN streams t ON t.rank_id = k.rank_id AND t.stream_id = k.stream_id
+WHERE k.rank_id = ? AND k.duplicate_of IS NULL AND k.step_id IS NOT NULL
+  AND k.kernel_class IN ('aicore', 'communication')
+"""
+
+_WRITE = """
+UPDATE kernels SET part = p.part, layer = p.layer, position = p.position, sequence_index = p.sequence_index
+FROM _placements p WHERE kernels.rowid = p.row
+"""
+
+
+def assign_layers(con: duckdb.DuckDBPyConnection, options: AnalysisOptions | None = None) -> None:
+    """Fill part, layer, position and sequence_index of the kernels of a staging database.
+
+    All ranks and steps; counted kernels only: AI-core and communication rows that are no duplicates and lie
+    in a step. Where nothing repeats, only sequence_index is filled. Linear in kernels; one rank is in memory
+    at a time.
+    """
+    for (rank_id,) in con.execute("SELECT DISTINCT rank_id FROM kernels ORDER BY rank_id").fetchall():
+        _assign_rank(con, rank_id, options or AnalysisOptions())
+
+
+def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: AnalysisOptions) -> None:
+    fetched = con.execute(_COUNTED, [rank_id]).fetchnumpy()
+    columns = {name: np.asarray(values) for name, values in fetched.items()}
+    if len(columns["row"]) == 0:
+        return
+    if np.any(np.diff(columns["step_id"]) < 0) or np.any(np.diff(columns["kernel_id"]) < 0):
+        order = np.lexsort((columns["kernel_id"], columns["step_id"]))
+        columns = {name: values[order] for name, values in columns.items()}
+    bounds = np.flatnonzero(np.diff(columns["step_id"], prepend=columns["step_id"][0] - 1)).tolist()
+    bounds.append(len(columns["row"]))
+    slices = [slice(start, end) for start, end in pairwise(bounds)]
+    codes, types = columns["code"].astype(np.int64), columns["type_code"].astype(np.int64)
+    steps = [StepSequence(codes[each], types[each], columns["main"][each]) for each in slices]
+    _write(con, columns["row"], slices, place_steps(steps, options))
+
+
+def _write(
+    con: duckdb.DuckDBPyConnection, rows: Codes, slices: Sequence[slice], placements: Sequence[Placement]
+) -> None:
+    import pyarrow
+
+    part = np.concatenate([each.part for each in placements])
+    layer = np.concatenate([each.layer for each in placements])
+    position = np.concatenate([each.position for each in placements])
+    index = np.concatenate([np.arange(each.stop - each.start, dtype=np.int32) for each in slices])
+    table = pyarrow.table(
+        {
+            "row": rows,
+            "part": pyarrow.DictionaryArray.from_arrays(
+                pyarrow.array(part, mask=part == UNPLACED), pyarrow.array(PARTS)
+            ),
+            "layer": pyarrow.array(layer, mask=layer == UNPLACED),
+            "position": pyarrow.array(position, mask=position == UNPLACED),
+            "sequence_index": index,
+        }
+    )
+    con.register("_placements", table)
+    try:
+        con.execute(_WRITE)
+    finally:
+        con.unregister("_placements")
+
+
+@dataclass(frozen=True)
+class PositionInfo:
+    """One place in the layer."""
+
+    position: int
+    signature_id: int
+    type: str | None
+    stream_id: int | None
+
+
+@dataclass(frozen=True)
+class LayerStructure:
+    """The repeating layer of the selected steps, or why there is none."""
+
+    period: int | None  # kernels per layer; None = nothing repeats
+    layers: int | None  # per step, in the step that has most
+    positions: tuple[PositionInfo, ...]
+    coverage_share: float  # of the counted kernels, inside layers, 0..1
+    notes: tuple[str, ...]
+
+
+_SHARE = """
+SELECT count(*), count(*) FILTER (part = 'layer'), count(*) FILTER (part = 'side'),
+       max(position) FILTER (part = 'layer') + 1, max(layer) + 1,
+       count(DISTINCT step_id) FILTER (part IS NULL)
+FROM selected_kernels WHERE sequence_index IS NOT NULL
+"""
+
+_POSITIONS = """
+SELECT k.position, mode(k.signature_id), mode(s.type), mode(k.stream_id)
+FROM selected_kernels k JOIN signatures s ON s.run_id = k.run_id AND s.signature_id = k.signature_id
+WHERE k.part = 'layer' AND k.step_id = (SELECT min(step_id) FROM selected_kernels WHERE part = 'layer')
+GROUP BY k.position ORDER BY k.position
+"""
+
+
+def layer_structure(session: Session) -> LayerStructure:
+    """Describe the repeating layer in the selected steps: period, layers, what stands at each position."""
+    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, None, None, 0)
+    kernels, inside, side, period, layers, unplaced_steps = row
+    notes = []
+    if not inside:
+        notes.append("No layers: no sequence of kernels repeats exactly in the selected steps.")
+    if inside and unplaced_steps:
+        notes.append(f"In {unplaced_steps} of the selected steps no sequence of kernels repeats exactly.")
+    if side:
+        notes.append(
+            f"{side} kernels run beside the main stream in varying order; "
+            "layers were found on the main stream."
+        )
+    positions = tuple(PositionInfo(*each) for each in session.con.execute(_POSITIONS).fetchall())
+    return LayerStructure(period, layers, positions, inside / kernels if kernels else 0.0, tuple(notes))
