@@ -84,7 +84,7 @@ def test_ai_cpu_rows_and_duplicates_have_no_place(staging):
 
 
 def test_steps_and_ranks_are_placed_apart(staging):
-    """sequence_index starts again in every step of every rank; kernels outside all steps get nothing."""
+    """The sequence_index starts again in every step of every rank; kernels outside all steps get nothing."""
     kernels = [
         (rank, step, 2, letter, "aicore", None)
         for rank in (0, 1)
@@ -112,7 +112,7 @@ def test_rows_out_of_start_order_are_placed_by_kernel_id(staging):
 
 
 def test_without_repeats_only_the_sequence_is_numbered(staging):
-    """part, layer and position stay NULL, which the reports say; nothing is guessed."""
+    """Columns part, layer and position stay NULL, which the reports say; nothing is guessed."""
     _fill(staging, [(0, 1, 2, letter, "aicore", None) for letter in "abcdefg"])
     assign_layers(staging)
     assert [row[1:] for row in _placed(staging)] == [(None, None, None, index) for index in range(7)]

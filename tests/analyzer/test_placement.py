@@ -32,7 +32,7 @@ def _shown(placement: Placement) -> list[str]:
 
 
 def test_prologue_layers_and_epilogue_are_placed():
-    """before and after count from 0 in their part, layers from 0, positions from 0 in each layer."""
+    """Parts before and after count from 0 in their part, layers from 0, positions from 0 in each layer."""
     (placed,) = place_steps([_step("xy" + "abc" * 3 + "z")], OPTIONS)
     assert _shown(placed) == [
         *("before 0", "before 1"),
@@ -52,7 +52,7 @@ def test_two_passes_count_their_layers_on():
 
 
 def test_positions_mean_the_same_in_a_step_with_another_prologue():
-    """The second step's prologue ends with d, so a period could start earlier there; positions agree anyway."""
+    """In the second step a period could start one kernel earlier, with the d before it; it does not."""
     common, other = place_steps([_step("xy" + "abcd" * 4), _step("xyd" + "abcd" * 4)], OPTIONS)
     assert _shown(common)[2] == "layer 0.0"  # the first a
     assert _shown(other)[2:4] == ["before 2", "layer 0.0"]

@@ -37,7 +37,7 @@ def test_the_period_shows_where_every_kernel_occurs_twice_per_layer():
 
 
 def test_a_loop_inside_a_layer_is_not_the_layer():
-    """abababcd repeats as a whole: period 8 covers 32 kernels, period 2 only 24."""
+    """The text abababcd repeats as a whole: period 8 covers 32 kernels, period 2 only 24."""
     found = find_repeats(_sequence("abababcd" * 4), RepeatRules(3, 2, 0.2))
     assert found is not None
     assert (found.period, found.covered) == (8, 32)
@@ -58,7 +58,7 @@ def test_two_forward_passes_in_one_step_are_two_regions_of_the_same_layer():
 
 
 def test_another_loop_of_the_same_length_is_not_a_layer():
-    """efgh also repeats every four kernels, but it is not the kind of layer that covers most."""
+    """Stretch efgh also repeats every four kernels, but it is not the kind of layer that covers most."""
     found = find_repeats(_sequence("efgh" * 3 + "abcd" * 5), RULES)
     assert found is not None
     assert found.regions == (Region(12, 5),)
