@@ -31,6 +31,7 @@ class Column:
     least: int | None = None  # least width in a terminal before text is folded
     filter: bool = False  # HTML: a select beside the table
     help: str = ""
+    none: str = ""  # what a cell without a value says, where that has a meaning of its own
     html_only: bool = False
 
     @property
@@ -102,7 +103,7 @@ def _table(command: str, name: str, entry: Mapping[str, Any]) -> TableColumns:
 
 
 def _column(entry: Mapping[str, Any], where: str) -> Column:
-    known = {"field", "header", "format", "separator", "from", "least", "filter", "help", "html_only"}
+    known = {"field", "header", "format", "separator", "from", "least", "filter", "help", "none", "html_only"}
     if unknown := set(entry) - known:
         raise ValueError(f"{where}: unknown key {', '.join(sorted(unknown))}")
     field = entry["field"]
@@ -115,6 +116,7 @@ def _column(entry: Mapping[str, Any], where: str) -> Column:
         least=entry.get("least"),
         filter=entry.get("filter", False),
         help=entry.get("help", ""),
+        none=entry.get("none", ""),
         html_only=entry.get("html_only", False),
     )
     column.format  # noqa: B018  an unknown format name fails here, at load, with its name

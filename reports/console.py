@@ -19,11 +19,12 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ..analyzer.answer import Answer, Coverage, DeviceInfo
+from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import shown
 from .headline import device_line, headline
 from .palette import BOUNDS, PALETTE
-from .tables import NOT_KNOWN, Cell, Table, facts_of, tables_of
+from .tables import Cell, Table, facts_of, tables_of
 
 # Reasons listed below a table whose width has no room for the column: the first ones matter most.
 DETAILS_SHOWN: Final = 5
@@ -62,7 +63,7 @@ def fold(text: str, width: int) -> Iterator[str]:
 
 
 def _breaks_before(text: str, at: int) -> bool:
-    """Whether a line may end before text[at]: after a separator, or between the words of `QuantBatchMatmul`."""
+    """Whether a line may end before text[at]: after a separator, or between the words of `BatchMatmul`."""
     before, here = text[at - 1], text[at : at + 1]
     return before in _BREAK_AFTER or (before.islower() and here.isupper())
 

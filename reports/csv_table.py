@@ -1,9 +1,9 @@
 """An answer as CSV: every field of every row, raw values, one rectangular table that any reader takes.
 
 Nested records become dotted columns (`window.duration_us`), lists JSON text, None an empty cell. Where a
-command answers with more than one table they stand below each other in the same columns, and the first column,
-`table`, says which row belongs to which. Coverage, device and notes are in the other formats: a CSV holds only
-rows.
+command answers with more than one table they stand below each other in the same columns, and the first
+column, `table`, says which row belongs to which. Coverage, device and notes are in the other formats: a CSV
+holds only rows.
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ..analyzer.answer import Answer, CandidateRow, DeviceInfo, HotspotRow, StepSpread
+from ..units import format_bytes, format_duration, format_share
 from .palette import BOUNDS
-
-_MIB: Final = 2**20
 
 
 def headline(answer: Answer) -> str:
@@ -28,20 +27,9 @@ def device_line(device: DeviceInfo) -> str:
     return f"Device {device.soc} ({device.confidence} confidence), from {device.source.rstrip('.')}."
 
 
-def time_text(us: float) -> str:
-    """A duration for a sentence: us below a millisecond, ms up to a second, s above."""
-    size = abs(us)
-    if size < 1e3:
-        return f"{us:.3g} us" if size < 100 else f"{us:.0f} us"
-    if size < 1e6:
-        return f"{us / 1e3:.1f} ms"
-    return f"{us / 1e6:.2f} s"
-
-
 def percent(share: float) -> str:
-    """A share for a sentence: '43 %', with a decimal below ten."""
-    value = share * 100
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+    """A share for a sentence: '43 %', with a decimal below ten, so that a little is not nothing."""
+    return format_share(share, 0 if share >= 0.0995 or share == 0 else 1)
 
 
 def plural(count: int, noun: str) -> str:
@@ -82,7 +70,7 @@ def step_sentence(answer: Answer) -> str:
     over = f"median of {spread.steps} steps" if spread.steps > 1 else "the only step"
     article = "An" if kind[0] in "aeiou" else "A"
     return (
-        f"{article} {kind} takes {time_text(spread.wall_us)} ({over}); "
+        f"{article} {kind} takes {format_duration(spread.wall_us)} ({over}); "
         f"the device is idle for {percent(spread.idle_share)} of it"
     )
 
@@ -105,7 +93,7 @@ def _hotspots(answer: Answer) -> str:
     lead = "The longest of" if len(rows) > 1 else "The only one of"
     return (
         f"{lead} {plural(len(rows), 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
-        f"{time_text(first.total_us)}{of}, {first.bound}/{first.limiter} ({first.confidence} confidence)."
+        f"{format_duration(first.total_us)}{of}, {first.bound}/{first.limiter} ({first.confidence} confidence)."
     )
 
 
@@ -120,16 +108,16 @@ def _candidates(answer: Answer) -> str:
 
 
 def candidate_sentence(row: CandidateRow) -> str:
-    """'QuantBatchMatmulV3 4,3072;… behind A + B (43 us), max_size 18.0 MiB, 84 us to 168 us per step by …'."""
+    """'QuantBatchMatmulV3 4,3072;… behind A + B (43 us), max_size 18.0 MiB, 84.0 us to …'."""
     shapes = f" {row.target_shapes}" if row.target_shapes else ""
     text = f"{row.role or row.target_type}{'' if row.role else shapes}"
     if row.window:
         inside = " + ".join(kernel.type for kernel in row.window.kernels) or "gaps only"
-        text += f" behind {inside} ({time_text(row.window.duration_us)})"
+        text += f" behind {inside} ({format_duration(row.window.duration_us)})"
     if row.max_size is not None:
-        text += f", max_size {row.max_size / _MIB:.1f} MiB"
+        text += f", max_size {format_bytes(row.max_size)}"
     if (span := row.predicted_saving_step_range_us) is not None:
-        text += f", {time_text(span.low)} to {time_text(span.high)} per step by the model"
+        text += f", {format_duration(span.low)} to {format_duration(span.high)} per step by the model"
     return text
 
 
@@ -143,7 +131,7 @@ def _compare(answer: Answer) -> str:
     verdict = answer.extras.get("verdict")
     outcome = f" Verdict: {verdict.outcome}." if verdict is not None else ""
     return (
-        f"The step takes {time_text(after.wall_us)} after, {time_text(before.wall_us)} before{pct}; "
+        f"The step takes {format_duration(after.wall_us)} after, {format_duration(before.wall_us)} before{pct}; "
         f"{plural(sum(row.change != 'same' for row in answer.rows), 'kernel position')} changed.{outcome}"
     )
 
@@ -160,7 +148,7 @@ def _explain(answer: Answer) -> str:
 def _size(answer: Answer) -> str:
     total = sum(row.max_size for row in answer.rows)
     return (
-        f"max_size {total / _MIB:.2f} MiB over {plural(len(answer.rows), 'weight')}."
+        f"max_size {format_bytes(total, 2)} over {plural(len(answer.rows), 'weight')}."
         if answer.rows
         else "No size."
     )

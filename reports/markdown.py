@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..analyzer.answer import Answer
+from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import markdown
 from .headline import device_line, headline
-from .tables import NOT_KNOWN, Cell, Table, facts_of, tables_of
+from .tables import Cell, Table, facts_of, tables_of
 
 
 def render_markdown(answer: Answer) -> str:

@@ -22,7 +22,7 @@ _SUFFIXES: Final = {
 
 
 def render(answer: Answer, format: str = "table", width: int | None = None, color: bool = False) -> str:
-    """The answer in one of FORMATS; `width` (terminal columns, default 80) and `color` matter to `table` only.
+    """The answer in one of FORMATS; `width` (terminal columns, default 80) and `color` matter to `table`.
 
     Raises WrongUsage for a format that does not exist.
     """

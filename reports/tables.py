@@ -12,9 +12,6 @@ from ..analyzer.answer import Answer
 from .columns import Column, TableColumns, columns_for
 from .formats import format_named
 
-
-# What a cell without a value shows: never a zero, never an empty cell that looks like an oversight.
-NOT_KNOWN: Final = "\N{EN DASH}"
 # A single record of more fields than this is read down, as name and value, not across.
 _FIELDS_ACROSS: Final = 6
 
@@ -125,7 +122,7 @@ def _cell(row: Any, column: Column) -> Cell:
     values = [field_value(row, path) for path in column.fields]
     known = [value for value in values if _is_known(value)]
     if not known:
-        return Cell(None)
+        return Cell(column.none or None)
     texts = [column.format.print(value) for value in known]
     texts = [text for at, text in enumerate(texts) if at == 0 or text != texts[at - 1]]
     number = known[0] if column.numeric and isinstance(known[0], int | float) else None
