@@ -104,7 +104,7 @@ def _did_you_mean(error: TyperException, message: str) -> str:
     suggested = re.search(r"Did you mean (.*)\?$", error.format_message())
     if suggested:
         return suggested.group(1).replace("'", "")
-    choice = re.search(r"'(.*)' is not one of (.*)$", message)
+    choice = re.search(r"'([^']*)' is not one of (.*)$", message)
     if choice:
         near = difflib.get_close_matches(choice.group(1), re.findall(r"'([^']*)'", choice.group(2)), n=1)
         return near[0] if near else ""
@@ -112,5 +112,7 @@ def _did_you_mean(error: TyperException, message: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """One line, whatever a file name or an exported string in it holds."""
-    return " ".join(text.split())
+    """One harmless line, whatever a file name or an exported string in it holds."""
+    from ..reports.escape import visible
+
+    return visible(" ".join(text.split()))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Columns where no terminal says how many there are, so that pipes and files get the same lines everywhere.
 WIDTH_WITHOUT_TERMINAL = 120
-# How a report of ours begins, by form: what a file must show before it is replaced. A CSV has no place for a
-# mark; it is known by its header line.
+# How a report of ours begins, by form: what a file must show before it is replaced. A CSV has no place
+# for a mark; it is known by its header line.
 MARKS = {
     "json": b'{\n  "schema": "npu-roofline.',
     "html": b'<meta name="generator" content="npu-roofline ',
@@ -46,8 +46,9 @@ def say(line: str) -> None:
 def write(text: str, file: Path) -> None:
     """Write a report, whole or not at all, and say so.
 
-    An existing file is replaced only when this tool wrote it, which its first bytes tell: never a database, an
-    export or a text of yours. Raises WrongUsage for such a file or a place that cannot be written.
+    An existing file is replaced only when this tool wrote it, which its first bytes tell: never a
+    database, an export or a text of yours. Raises WrongUsage for such a file or a place that cannot be
+    written.
     """
     from ..reports.render import write as write_whole
 
@@ -74,7 +75,9 @@ def terminal_width() -> int:
 
 def _heading(command: str, format: str) -> str:
     """The mark of the forms whose text does not carry one by itself; it tells a reader the command too."""
-    return {"md": f"<!-- npu-roofline {command} -->\n\n", "table": f"npu-roofline {command}\n\n"}.get(format, "")
+    return {"md": f"<!-- npu-roofline {command} -->\n\n", "table": f"npu-roofline {command}\n\n"}.get(
+        format, ""
+    )
 
 
 def _ours(target: Path, text: str) -> bool:
