@@ -1,218 +1,154 @@
-"""Devices as data: every number carries value, unit, source and confidence; peaks are derived, never
-typed in.
+"""The hardware table: one TOML file per SoC, or per group of SoCs that share their numbers.
+
+Top-level keys of a file hold for every SoC in it; each `[[soc]]` entry adds the name and what differs.
+A file without `[[soc]]` describes one device, which is also the form of a user's own file.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import field
-from typing import Literal
+import fnmatch
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-from pydantic import ConfigDict, field_validator, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import TypeAdapter, ValidationError
 
-Confidence = Literal["high", "medium", "low"]
+from ..errors import UnknownDevice
+from .device_model import Device, Quantity, Support, refuse_placeholder
 
-# The unit that each field must be given in: a number in another unit is a wrong number.
-FIELD_UNITS = {
-    "cube_cores": "cores",
-    "vector_cores": "cores",
-    "clock_mhz": "MHz",
-    "vector_clock_mhz": "MHz",
-    "hbm_gb_s": "GB/s",
-    "hbm_max_gb_s": "GB/s",
-    "hbm_gib": "GiB",
-    "l2_mib": "MiB",
-    "l2_read_bytes_per_cycle": "B/cycle/core",
-    "l2_write_bytes_per_cycle": "B/cycle/core",
-    "l2_read_write_gb_s": "GB/s",
-    "gm_core_gb_s": "GB/s",
-    "cube_ops_per_cycle": "ops/cycle/core",
-    "vector_ops_per_cycle": "ops/cycle/core",
-    "on_chip_kib": "KiB",
-    "links_gb_s": "GB/s",
-}
-# Fields that a file may leave out, but only by saying why in its [absent] table.
-OPTIONAL_FIELDS = frozenset(FIELD_UNITS) - {"cube_cores", "clock_mhz", "cube_ops_per_cycle"}
-_PLACEHOLDERS = frozenset(
-    {"", "?", "-", "todo", "tbd", "fixme", "xxx", "n/a", "na", "none", "null", "placeholder"}
-)
-_STRICT = ConfigDict(extra="forbid", strict=True)
+__all__ = [
+    "Device",
+    "Quantity",
+    "Support",
+    "all_devices",
+    "device_sources",
+    "find_devices",
+    "load_device",
+    "load_device_text",
+]
+
+DEVICE_FOLDER = Path(__file__).with_name("devices")
+_HINT = "see `npu-roofline devices show 910B3` for a complete description"
+_SOURCE_ID = re.compile(r"S\d+")
+_ADAPTER = TypeAdapter(Device)
 
 
-def refuse_placeholder(text: str) -> str:
-    """Raise ValueError when a text stands for "fill me in"; returns it otherwise."""
-    if text.strip().lower() in _PLACEHOLDERS or text.strip().startswith("<"):
-        raise ValueError(f"{text!r} is a placeholder")
-    return text
+@lru_cache(maxsize=1)
+def all_devices() -> tuple[Device, ...]:
+    """Every SoC of the hardware table, in order of file name and then of the file."""
+    devices: list[Device] = []
+    for path in sorted(DEVICE_FOLDER.glob("*.toml")):
+        devices.extend(_devices_of(_table(path.read_text(encoding="utf-8"), path.name), path.name))
+    return tuple(devices)
 
 
-@dataclass(frozen=True, config=_STRICT)
-class Quantity:
-    """One number: value > 0 in `unit`, the ids of its sources, and how far it is trusted."""
-
-    value: float
-    unit: str
-    source: str
-    confidence: Confidence
-    note: str = ""
-
-    @field_validator("value")
-    @classmethod
-    def _positive(cls, value: float) -> float:
-        if not math.isfinite(value) or value <= 0:
-            raise ValueError(f"{value} is not a positive number")
-        return value
-
-    @field_validator("source", "unit")
-    @classmethod
-    def _stated(cls, text: str) -> str:
-        return refuse_placeholder(text)
+@lru_cache(maxsize=1)
+def device_sources() -> Mapping[str, str]:
+    """Source id -> what it is, for every id that the hardware table cites."""
+    text = Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")
+    return {name: refuse_placeholder(entry["title"]) for name, entry in tomllib.loads(text).items()}
 
 
-@dataclass(frozen=True, config=_STRICT)
-class Support:
-    """Whether a feature works on the device: 'yes', 'untested' or 'no', and who says so."""
+def load_device(path_or_soc: str | Path) -> Device:
+    """The device of a SoC name, an alias, or a TOML file.
 
-    status: Literal["yes", "untested", "no"]
-    source: str
-    confidence: Confidence
-
-    @field_validator("source")
-    @classmethod
-    def _stated(cls, text: str) -> str:
-        return refuse_placeholder(text)
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Device:
-    """One SoC; cores, clock and rates as quantities, None where no source has a figure (`absent` says why).
-
-    HBM and L2 figures are per die. `hbm_gb_s` is the nominal bandwidth, `hbm_max_gb_s` the upper end of
-    what the sources say: only above it is a kernel "above the HBM roof".
+    Raises UnknownDevice for a name that is not known or stands for several SoCs, and for a file that
+    does not describe exactly one device.
     """
+    text = str(path_or_soc)
+    found = find_devices(text)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(device.soc for device in found)
+        raise UnknownDevice(f"{text!r} stands for several devices", f"say which one: {names}")
+    if text.endswith(".toml"):
+        try:
+            return load_device_text(Path(text).read_text(encoding="utf-8"), text)
+        except (OSError, UnicodeDecodeError) as error:
+            raise UnknownDevice(f"cannot read the device file {text}: {error}", _HINT) from error
+    raise UnknownDevice(
+        f"no device is called {text!r}",
+        "`npu-roofline devices list` shows the names; or give a TOML file of your own",
+    )
 
-    soc: str
-    title: str
-    family: str
-    cube_cores: Quantity
-    clock_mhz: Quantity
-    cube_ops_per_cycle: dict[str, Quantity]
-    prefetch: Support
-    aliases: tuple[str, ...] = ()
-    vector_cores: Quantity | None = None
-    vector_clock_mhz: Quantity | None = None
-    vector_ops_per_cycle: dict[str, Quantity] | None = None
-    hbm_gb_s: Quantity | None = None
-    hbm_max_gb_s: Quantity | None = None
-    hbm_gib: Quantity | None = None
-    l2_mib: Quantity | None = None
-    l2_read_bytes_per_cycle: Quantity | None = None
-    l2_write_bytes_per_cycle: Quantity | None = None
-    l2_read_write_gb_s: Quantity | None = None
-    gm_core_gb_s: Quantity | None = None
-    on_chip_kib: dict[str, Quantity] | None = None
-    links_gb_s: dict[str, Quantity] | None = None
-    absent: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
-    @field_validator("soc", "title", "family")
-    @classmethod
-    def _stated(cls, text: str) -> str:
-        return refuse_placeholder(text)
+def find_devices(name: str) -> tuple[Device, ...]:
+    """The SoCs that a name stands for: an exact SoC name first, otherwise every SoC with that alias."""
+    wanted = _spelling(name)
+    exact = tuple(device for device in all_devices() if _spelling(device.soc) == wanted)
+    if exact:
+        return exact
+    return tuple(
+        device
+        for device in all_devices()
+        if any(fnmatch.fnmatchcase(wanted, _spelling(alias)) for alias in device.aliases)
+    )
 
-    @model_validator(mode="after")
-    def _complete(self) -> Device:
-        """Every field is given in its unit, or its absence is explained."""
-        for name in sorted(OPTIONAL_FIELDS):
-            given = getattr(self, name) is not None
-            if given == (name in self.absent):
-                raise ValueError(
-                    f"{name}: "
-                    + ("given and also listed in [absent]" if given else "missing, and not in [absent]")
+
+def load_device_text(toml_text: str, where: str = "the device file") -> Device:
+    """The one device that a TOML text describes; raises UnknownDevice naming the field that is wrong."""
+    devices = _devices_of(_table(toml_text, where), where)
+    if len(devices) != 1:
+        raise UnknownDevice(
+            f"{where} describes {len(devices)} devices", "keep the one [[soc]] that the run used"
+        )
+    return devices[0]
+
+
+def _spelling(name: str) -> str:
+    """`Ascend 910B3`, `ascend910b3` and `910B3` are one name."""
+    return re.sub(r"[\s_-]+", "", name).lower().removeprefix("ascend")
+
+
+def _table(text: str, where: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UnknownDevice(f"{where} is not valid TOML: {error}", _HINT) from error
+
+
+def _devices_of(table: dict[str, Any], where: str) -> list[Device]:
+    members = table.pop("soc", [{}])
+    if isinstance(members, str):  # a file of one device names it at the top
+        members = [{"soc": members}]
+    elif isinstance(members, list) and all(isinstance(member, dict) for member in members):
+        members = [{**member, "soc": member.get("name", "")} for member in members]
+    else:
+        raise UnknownDevice(f"{where}: soc is neither a name nor a list of [[soc]] tables", _HINT)
+    return [_device(table, member, where) for member in members]
+
+
+def _device(shared: dict[str, Any], member: dict[str, Any], where: str) -> Device:
+    own = {name: value for name, value in member.items() if name != "name"}
+    merged = {**shared, **own}
+    # A SoC's own [absent] adds to that of the file; a number of its own lifts an absence of the file.
+    absent = {**shared.get("absent", {}), **own.get("absent", {})}
+    merged["absent"] = {name: why for name, why in absent.items() if name not in own}
+    for name in own.get("absent", {}):
+        merged.pop(name, None)
+    try:
+        device = _ADAPTER.validate_python(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "device"
+        message = first["msg"].removeprefix("Value error, ")
+        raise UnknownDevice(f"{where}: {merged.get('soc', '')}: {field}: {message}", _HINT) from error
+    _check_sources(device, where)
+    return device
+
+
+def _check_sources(device: Device, where: str) -> None:
+    """An id such as S4 must be in sources.toml; free text ("measured on our host") is a user's own
+    source.
+    """
+    known = device_sources()
+    for name, quantity in device.quantities():
+        for part in quantity.source.split(","):
+            if _SOURCE_ID.fullmatch(part.strip()) and part.strip() not in known:
+                raise UnknownDevice(
+                    f"{where}: {device.soc}: {name}: no source {part.strip()} in sources.toml", _HINT
                 )
-        unknown = sorted(set(self.absent) - OPTIONAL_FIELDS)
-        if unknown:
-            raise ValueError(f"[absent] names {', '.join(unknown)}, which cannot be left out")
-        for reason in self.absent.values():
-            refuse_placeholder(reason)
-        for name, unit in FIELD_UNITS.items():
-            for quantity in _quantities(getattr(self, name)):
-                if quantity.unit != unit:
-                    raise ValueError(f"{name}: unit {quantity.unit!r}, expected {unit!r}")
-        if "fp16" not in self.cube_ops_per_cycle:
-            raise ValueError("cube_ops_per_cycle: fp16 is missing")
-        return self
-
-    def cube_peak_ops(self, dtype: str | None, hf32: bool | None = None) -> float | None:
-        """Operations per second of all cube cores: cores x clock x rate; None when the device has no
-        such rate.
-
-        fp32 matmuls use the hf32 rate when the export says that HF32 is eligible (`HF32 Eligible` YES).
-        """
-        name = "hf32" if dtype == "fp32" and hf32 else dtype
-        return self._peak(self.cube_ops_per_cycle, name, self.cube_cores, self.clock_mhz)
-
-    def vector_peak_ops(self, dtype: str | None) -> float | None:
-        """Operations per second of all vector cores, fused multiply-adds assumed; None when not known."""
-        clock = self.vector_clock_mhz or self.clock_mhz
-        return self._peak(self.vector_ops_per_cycle, dtype, self.vector_cores, clock)
-
-    def peaks_tflops(self) -> dict[str, float]:
-        """Cube peak by dtype, in 1e12 operations per second."""
-        peaks = {name: self.cube_peak_ops(name) for name in self.cube_ops_per_cycle}
-        return {name: peak / 1e12 for name, peak in peaks.items() if peak is not None}
-
-    @property
-    def hbm_bytes_s(self) -> float | None:
-        """Nominal HBM bandwidth, B/s."""
-        return None if self.hbm_gb_s is None else self.hbm_gb_s.value * 1e9
-
-    @property
-    def hbm_max_bytes_s(self) -> float | None:
-        """Highest HBM bandwidth that a source gives, B/s; the nominal figure where there is only one."""
-        highest = self.hbm_max_gb_s or self.hbm_gb_s
-        return None if highest is None else highest.value * 1e9
-
-    @property
-    def l2_bytes(self) -> float | None:
-        """L2 capacity, B."""
-        return None if self.l2_mib is None else self.l2_mib.value * 2**20
-
-    @property
-    def l2_read_bytes_s(self) -> float | None:
-        """L2 read bandwidth of all cores, B/s: the figure for weights."""
-        if self.l2_read_bytes_per_cycle is None:
-            return None
-        return self.l2_read_bytes_per_cycle.value * self.cube_cores.value * self.clock_mhz.value * 1e6
-
-    @property
-    def l2_read_write_bytes_s(self) -> float | None:
-        """L2 bandwidth of reads plus writes, B/s; the read figure where no source has one."""
-        if self.l2_read_write_gb_s is None:
-            return self.l2_read_bytes_s
-        return self.l2_read_write_gb_s.value * 1e9
-
-    @property
-    def gm_core_bytes_s(self) -> float | None:
-        """What one core can load from global memory, B/s."""
-        return None if self.gm_core_gb_s is None else self.gm_core_gb_s.value * 1e9
-
-    @property
-    def prefetch_supported(self) -> bool | None:
-        """True or False; None where the runtime has the feature but nobody reports having used it."""
-        return {"yes": True, "no": False, "untested": None}[self.prefetch.status]
-
-    @staticmethod
-    def _peak(
-        rates: dict[str, Quantity] | None, dtype: str | None, cores: Quantity | None, clock: Quantity
-    ) -> float | None:
-        if rates is None or dtype is None or cores is None or dtype not in rates:
-            return None
-        return rates[dtype].value * cores.value * clock.value * 1e6
-
-
-def _quantities(field_value: Quantity | dict[str, Quantity] | None) -> list[Quantity]:
-    if field_value is None:
-        return []
-    return list(field_value.values()) if isinstance(field_value, dict) else [field_value]
