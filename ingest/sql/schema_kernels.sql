@@ -38,21 +38,16 @@ CREATE TABLE kernels (
     aic_mac_int8_ratio DOUBLE, aic_cube_fops DOUBLE, aic_vector_fops DOUBLE, aiv_vec_fp32_ratio DOUBLE,
     aiv_vec_fp16_ratio DOUBLE, aiv_vec_int32_ratio DOUBLE, aiv_vec_misc_ratio DOUBLE,
     aiv_vector_fops DOUBLE, aiv_cube_fops DOUBLE, aic_l1_read_bw_gb_s DOUBLE,
-    aic_l1_write_bw_gb_s DOUBLE, aic_ub_read_bw_gb_s DOUBLE, aic_ub_write_bw_gb_s DOUBLE,
-    aic_main_mem_read_bw_gb_s DOUBLE, aic_main_mem_write_bw_gb_s DOUBLE, aic_l2_read_bw_gb_s DOUBLE,
-    aic_l2_write_bw_gb_s DOUBLE, aiv_l1_read_bw_gb_s DOUBLE, aiv_l1_write_bw_gb_s DOUBLE,
-    aiv_ub_read_bw_gb_s DOUBLE, aiv_ub_write_bw_gb_s DOUBLE, aiv_main_mem_read_bw_gb_s DOUBLE,
-    aiv_main_mem_write_bw_gb_s DOUBLE, aiv_l2_read_bw_gb_s DOUBLE, aiv_l2_write_bw_gb_s DOUBLE,
-    aic_l0a_read_bw_gb_s DOUBLE, aic_l0a_write_bw_gb_s DOUBLE, aic_l0b_read_bw_gb_s DOUBLE,
-    aic_l0b_write_bw_gb_s DOUBLE, aic_l0c_read_bw_gb_s DOUBLE, aic_l0c_write_bw_gb_s DOUBLE,
-    aic_l0c_read_bw_cube_gb_s DOUBLE, aic_l0c_write_bw_cube_gb_s DOUBLE, aiv_l0a_read_bw_gb_s DOUBLE,
-    aiv_l0a_write_bw_gb_s DOUBLE, aiv_l0b_read_bw_gb_s DOUBLE, aiv_l0b_write_bw_gb_s DOUBLE,
-    aiv_l0c_read_bw_gb_s DOUBLE, aiv_l0c_write_bw_gb_s DOUBLE, aiv_l0c_read_bw_cube_gb_s DOUBLE,
-    aiv_l0c_write_bw_cube_gb_s DOUBLE, aic_ub_read_bw_vector_gb_s DOUBLE,
-    aic_ub_write_bw_vector_gb_s DOUBLE, aic_ub_read_bw_scalar_gb_s DOUBLE,
-    aic_ub_write_bw_scalar_gb_s DOUBLE, aiv_ub_read_bw_vector_gb_s DOUBLE,
-    aiv_ub_write_bw_vector_gb_s DOUBLE, aiv_ub_read_bw_scalar_gb_s DOUBLE,
-    aiv_ub_write_bw_scalar_gb_s DOUBLE, aic_write_cache_hit DOUBLE,
+    aic_l1_write_bw_gb_s DOUBLE, aic_main_mem_read_bw_gb_s DOUBLE, aic_main_mem_write_bw_gb_s DOUBLE,
+    aic_l2_read_bw_gb_s DOUBLE, aic_l2_write_bw_gb_s DOUBLE, aiv_ub_read_bw_gb_s DOUBLE,
+    aiv_ub_write_bw_gb_s DOUBLE, aiv_main_mem_read_bw_gb_s DOUBLE, aiv_main_mem_write_bw_gb_s DOUBLE,
+    aiv_l2_read_bw_gb_s DOUBLE, aiv_l2_write_bw_gb_s DOUBLE, aic_l0a_read_bw_gb_s DOUBLE,
+    aic_l0a_write_bw_gb_s DOUBLE, aic_l0b_read_bw_gb_s DOUBLE, aic_l0b_write_bw_gb_s DOUBLE,
+    aic_l0c_read_bw_cube_gb_s DOUBLE, aic_l0c_write_bw_cube_gb_s DOUBLE, aiv_l0c_read_bw_gb_s DOUBLE,
+    aiv_l0c_write_bw_gb_s DOUBLE, aic_ub_read_bw_vector_gb_s DOUBLE, aic_ub_write_bw_vector_gb_s DOUBLE,
+    aic_ub_read_bw_scalar_gb_s DOUBLE, aic_ub_write_bw_scalar_gb_s DOUBLE,
+    aiv_ub_read_bw_vector_gb_s DOUBLE, aiv_ub_write_bw_vector_gb_s DOUBLE,
+    aiv_ub_read_bw_scalar_gb_s DOUBLE, aiv_ub_write_bw_scalar_gb_s DOUBLE, aic_write_cache_hit DOUBLE,
     aic_write_cache_miss_allocate DOUBLE, aic_r0_read_cache_hit DOUBLE,
     aic_r0_read_cache_miss_allocate DOUBLE, aic_r1_read_cache_hit DOUBLE,
     aic_r1_read_cache_miss_allocate DOUBLE, aiv_write_cache_hit DOUBLE,
@@ -63,8 +58,7 @@ CREATE TABLE kernels (
     aic_l0c_to_gm_datas_kb DOUBLE, aic_gm_to_ub_datas_kb DOUBLE, aic_ub_to_gm_datas_kb DOUBLE,
     aiv_read_main_memory_datas_kb DOUBLE, aiv_write_main_memory_datas_kb DOUBLE,
     aiv_gm_to_l1_datas_kb DOUBLE, aiv_l0c_to_l1_datas_kb DOUBLE, aiv_l0c_to_gm_datas_kb DOUBLE,
-    aiv_gm_to_ub_datas_kb DOUBLE, aiv_ub_to_gm_datas_kb DOUBLE, aic_vec_bankgroup_cflt_ratio DOUBLE,
-    aic_vec_bank_cflt_ratio DOUBLE, aic_vec_resc_cflt_ratio DOUBLE, aiv_vec_bankgroup_cflt_ratio DOUBLE,
+    aiv_gm_to_ub_datas_kb DOUBLE, aiv_ub_to_gm_datas_kb DOUBLE, aiv_vec_bankgroup_cflt_ratio DOUBLE,
     aiv_vec_bank_cflt_ratio DOUBLE, aiv_vec_resc_cflt_ratio DOUBLE
 );
 
@@ -131,14 +125,10 @@ COMMENT ON COLUMN kernels.aiv_vector_fops IS 'Vector operations the AIV part cou
 COMMENT ON COLUMN kernels.aiv_cube_fops IS 'Cube operations the AIV part counted; operations, >= 0; NULL = not measured. Source: aiv_cube_fops (ArithmeticUtilization).';
 COMMENT ON COLUMN kernels.aic_l1_read_bw_gb_s IS 'AIC read bandwidth of L1; GB/s as exported, >= 0; NULL = not measured. Source: aic_l1_read_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aic_l1_write_bw_gb_s IS 'AIC write bandwidth of L1; GB/s as exported, >= 0; NULL = not measured. Source: aic_l1_write_bw(GB/s) (Memory).';
-COMMENT ON COLUMN kernels.aic_ub_read_bw_gb_s IS 'AIC read bandwidth of UB; GB/s as exported, >= 0; NULL = not measured. Source: aic_ub_read_bw(GB/s) (Memory).';
-COMMENT ON COLUMN kernels.aic_ub_write_bw_gb_s IS 'AIC write bandwidth of UB; GB/s as exported, >= 0; NULL = not measured. Source: aic_ub_write_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aic_main_mem_read_bw_gb_s IS 'AIC read bandwidth of main memory; GB/s as exported, >= 0; NULL = not measured. Source: aic_main_mem_read_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aic_main_mem_write_bw_gb_s IS 'AIC write bandwidth of main memory; GB/s as exported, >= 0; NULL = not measured. Source: aic_main_mem_write_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aic_l2_read_bw_gb_s IS 'AIC read bandwidth of L2; GB/s as exported, >= 0; NULL = not measured. Source: aic_l2_read_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aic_l2_write_bw_gb_s IS 'AIC write bandwidth of L2; GB/s as exported, >= 0; NULL = not measured. Source: aic_l2_write_bw(GB/s) (Memory).';
-COMMENT ON COLUMN kernels.aiv_l1_read_bw_gb_s IS 'AIV read bandwidth of L1; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l1_read_bw(GB/s) (Memory).';
-COMMENT ON COLUMN kernels.aiv_l1_write_bw_gb_s IS 'AIV write bandwidth of L1; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l1_write_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aiv_ub_read_bw_gb_s IS 'AIV read bandwidth of UB; GB/s as exported, >= 0; NULL = not measured. Source: aiv_ub_read_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aiv_ub_write_bw_gb_s IS 'AIV write bandwidth of UB; GB/s as exported, >= 0; NULL = not measured. Source: aiv_ub_write_bw(GB/s) (Memory).';
 COMMENT ON COLUMN kernels.aiv_main_mem_read_bw_gb_s IS 'AIV read bandwidth of main memory; GB/s as exported, >= 0; NULL = not measured. Source: aiv_main_mem_read_bw(GB/s) (Memory).';
@@ -149,18 +139,10 @@ COMMENT ON COLUMN kernels.aic_l0a_read_bw_gb_s IS 'AIC read bandwidth of L0A; GB
 COMMENT ON COLUMN kernels.aic_l0a_write_bw_gb_s IS 'AIC write bandwidth of L0A; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0a_write_bw(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aic_l0b_read_bw_gb_s IS 'AIC read bandwidth of L0B; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0b_read_bw(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aic_l0b_write_bw_gb_s IS 'AIC write bandwidth of L0B; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0b_write_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aic_l0c_read_bw_gb_s IS 'AIC read bandwidth of L0C; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0c_read_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aic_l0c_write_bw_gb_s IS 'AIC write bandwidth of L0C; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0c_write_bw(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aic_l0c_read_bw_cube_gb_s IS 'AIC read bandwidth of L0C by the cube pipe; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0c_read_bw_cube(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aic_l0c_write_bw_cube_gb_s IS 'AIC write bandwidth of L0C by the cube pipe; GB/s as exported, >= 0; NULL = not measured. Source: aic_l0c_write_bw_cube(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0a_read_bw_gb_s IS 'AIV read bandwidth of L0A; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0a_read_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0a_write_bw_gb_s IS 'AIV write bandwidth of L0A; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0a_write_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0b_read_bw_gb_s IS 'AIV read bandwidth of L0B; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0b_read_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0b_write_bw_gb_s IS 'AIV write bandwidth of L0B; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0b_write_bw(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aiv_l0c_read_bw_gb_s IS 'AIV read bandwidth of L0C; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0c_read_bw(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aiv_l0c_write_bw_gb_s IS 'AIV write bandwidth of L0C; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0c_write_bw(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0c_read_bw_cube_gb_s IS 'AIV read bandwidth of L0C by the cube pipe; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0c_read_bw_cube(GB/s) (MemoryL0).';
-COMMENT ON COLUMN kernels.aiv_l0c_write_bw_cube_gb_s IS 'AIV write bandwidth of L0C by the cube pipe; GB/s as exported, >= 0; NULL = not measured. Source: aiv_l0c_write_bw_cube(GB/s) (MemoryL0).';
 COMMENT ON COLUMN kernels.aic_ub_read_bw_vector_gb_s IS 'AIC read bandwidth of UB by the vector pipe; GB/s as exported, >= 0; NULL = not measured. Source: aic_ub_read_bw_vector(GB/s) (MemoryUB).';
 COMMENT ON COLUMN kernels.aic_ub_write_bw_vector_gb_s IS 'AIC write bandwidth of UB by the vector pipe; GB/s as exported, >= 0; NULL = not measured. Source: aic_ub_write_bw_vector(GB/s) (MemoryUB).';
 COMMENT ON COLUMN kernels.aic_ub_read_bw_scalar_gb_s IS 'AIC read bandwidth of UB by the scalar pipe; GB/s as exported, >= 0; NULL = not measured. Source: aic_ub_read_bw_scalar(GB/s) (MemoryUB).';
@@ -195,9 +177,6 @@ COMMENT ON COLUMN kernels.aiv_l0c_to_l1_datas_kb IS 'Data the AIV part moved fro
 COMMENT ON COLUMN kernels.aiv_l0c_to_gm_datas_kb IS 'Data the AIV part moved from L0C to GM; KB as exported, >= 0; NULL = not measured. Source: aiv_L0C_to_GM_datas(KB) (MemoryAccess).';
 COMMENT ON COLUMN kernels.aiv_gm_to_ub_datas_kb IS 'Data the AIV part moved from GM to UB; KB as exported, >= 0; NULL = not measured. Source: aiv_GM_to_UB_datas(KB) (MemoryAccess).';
 COMMENT ON COLUMN kernels.aiv_ub_to_gm_datas_kb IS 'Data the AIV part moved from UB to GM; KB as exported, >= 0; NULL = not measured. Source: aiv_UB_to_GM_datas(KB) (MemoryAccess).';
-COMMENT ON COLUMN kernels.aic_vec_bankgroup_cflt_ratio IS 'Share of AIC cycles the vector pipe lost to UB bank group conflicts; ratio, 0..1; NULL = not measured. Source: aic_vec_bankgroup_cflt_ratio (ResourceConflictRatio).';
-COMMENT ON COLUMN kernels.aic_vec_bank_cflt_ratio IS 'Share of AIC cycles the vector pipe lost to UB bank conflicts; ratio, 0..1; NULL = not measured. Source: aic_vec_bank_cflt_ratio (ResourceConflictRatio).';
-COMMENT ON COLUMN kernels.aic_vec_resc_cflt_ratio IS 'Share of AIC cycles the vector pipe lost to conflicts for an execution unit; ratio, 0..1; NULL = not measured. Source: aic_vec_resc_cflt_ratio (ResourceConflictRatio).';
 COMMENT ON COLUMN kernels.aiv_vec_bankgroup_cflt_ratio IS 'Share of AIV cycles the vector pipe lost to UB bank group conflicts; ratio, 0..1; NULL = not measured. Source: aiv_vec_bankgroup_cflt_ratio (ResourceConflictRatio).';
 COMMENT ON COLUMN kernels.aiv_vec_bank_cflt_ratio IS 'Share of AIV cycles the vector pipe lost to UB bank conflicts; ratio, 0..1; NULL = not measured. Source: aiv_vec_bank_cflt_ratio (ResourceConflictRatio).';
 COMMENT ON COLUMN kernels.aiv_vec_resc_cflt_ratio IS 'Share of AIV cycles the vector pipe lost to conflicts for an execution unit; ratio, 0..1; NULL = not measured. Source: aiv_vec_resc_cflt_ratio (ResourceConflictRatio).';

@@ -26,21 +26,16 @@ CREATE TABLE group_statistics (
     aic_mac_int8_ratio DOUBLE, aic_cube_fops DOUBLE, aic_vector_fops DOUBLE, aiv_vec_fp32_ratio DOUBLE,
     aiv_vec_fp16_ratio DOUBLE, aiv_vec_int32_ratio DOUBLE, aiv_vec_misc_ratio DOUBLE,
     aiv_vector_fops DOUBLE, aiv_cube_fops DOUBLE, aic_l1_read_bw_gb_s DOUBLE,
-    aic_l1_write_bw_gb_s DOUBLE, aic_ub_read_bw_gb_s DOUBLE, aic_ub_write_bw_gb_s DOUBLE,
-    aic_main_mem_read_bw_gb_s DOUBLE, aic_main_mem_write_bw_gb_s DOUBLE, aic_l2_read_bw_gb_s DOUBLE,
-    aic_l2_write_bw_gb_s DOUBLE, aiv_l1_read_bw_gb_s DOUBLE, aiv_l1_write_bw_gb_s DOUBLE,
-    aiv_ub_read_bw_gb_s DOUBLE, aiv_ub_write_bw_gb_s DOUBLE, aiv_main_mem_read_bw_gb_s DOUBLE,
-    aiv_main_mem_write_bw_gb_s DOUBLE, aiv_l2_read_bw_gb_s DOUBLE, aiv_l2_write_bw_gb_s DOUBLE,
-    aic_l0a_read_bw_gb_s DOUBLE, aic_l0a_write_bw_gb_s DOUBLE, aic_l0b_read_bw_gb_s DOUBLE,
-    aic_l0b_write_bw_gb_s DOUBLE, aic_l0c_read_bw_gb_s DOUBLE, aic_l0c_write_bw_gb_s DOUBLE,
-    aic_l0c_read_bw_cube_gb_s DOUBLE, aic_l0c_write_bw_cube_gb_s DOUBLE, aiv_l0a_read_bw_gb_s DOUBLE,
-    aiv_l0a_write_bw_gb_s DOUBLE, aiv_l0b_read_bw_gb_s DOUBLE, aiv_l0b_write_bw_gb_s DOUBLE,
-    aiv_l0c_read_bw_gb_s DOUBLE, aiv_l0c_write_bw_gb_s DOUBLE, aiv_l0c_read_bw_cube_gb_s DOUBLE,
-    aiv_l0c_write_bw_cube_gb_s DOUBLE, aic_ub_read_bw_vector_gb_s DOUBLE,
-    aic_ub_write_bw_vector_gb_s DOUBLE, aic_ub_read_bw_scalar_gb_s DOUBLE,
-    aic_ub_write_bw_scalar_gb_s DOUBLE, aiv_ub_read_bw_vector_gb_s DOUBLE,
-    aiv_ub_write_bw_vector_gb_s DOUBLE, aiv_ub_read_bw_scalar_gb_s DOUBLE,
-    aiv_ub_write_bw_scalar_gb_s DOUBLE, aic_write_cache_hit DOUBLE,
+    aic_l1_write_bw_gb_s DOUBLE, aic_main_mem_read_bw_gb_s DOUBLE, aic_main_mem_write_bw_gb_s DOUBLE,
+    aic_l2_read_bw_gb_s DOUBLE, aic_l2_write_bw_gb_s DOUBLE, aiv_ub_read_bw_gb_s DOUBLE,
+    aiv_ub_write_bw_gb_s DOUBLE, aiv_main_mem_read_bw_gb_s DOUBLE, aiv_main_mem_write_bw_gb_s DOUBLE,
+    aiv_l2_read_bw_gb_s DOUBLE, aiv_l2_write_bw_gb_s DOUBLE, aic_l0a_read_bw_gb_s DOUBLE,
+    aic_l0a_write_bw_gb_s DOUBLE, aic_l0b_read_bw_gb_s DOUBLE, aic_l0b_write_bw_gb_s DOUBLE,
+    aic_l0c_read_bw_cube_gb_s DOUBLE, aic_l0c_write_bw_cube_gb_s DOUBLE, aiv_l0c_read_bw_gb_s DOUBLE,
+    aiv_l0c_write_bw_gb_s DOUBLE, aic_ub_read_bw_vector_gb_s DOUBLE, aic_ub_write_bw_vector_gb_s DOUBLE,
+    aic_ub_read_bw_scalar_gb_s DOUBLE, aic_ub_write_bw_scalar_gb_s DOUBLE,
+    aiv_ub_read_bw_vector_gb_s DOUBLE, aiv_ub_write_bw_vector_gb_s DOUBLE,
+    aiv_ub_read_bw_scalar_gb_s DOUBLE, aiv_ub_write_bw_scalar_gb_s DOUBLE, aic_write_cache_hit DOUBLE,
     aic_write_cache_miss_allocate DOUBLE, aic_r0_read_cache_hit DOUBLE,
     aic_r0_read_cache_miss_allocate DOUBLE, aic_r1_read_cache_hit DOUBLE,
     aic_r1_read_cache_miss_allocate DOUBLE, aiv_write_cache_hit DOUBLE,
@@ -51,8 +46,7 @@ CREATE TABLE group_statistics (
     aic_l0c_to_gm_datas_kb DOUBLE, aic_gm_to_ub_datas_kb DOUBLE, aic_ub_to_gm_datas_kb DOUBLE,
     aiv_read_main_memory_datas_kb DOUBLE, aiv_write_main_memory_datas_kb DOUBLE,
     aiv_gm_to_l1_datas_kb DOUBLE, aiv_l0c_to_l1_datas_kb DOUBLE, aiv_l0c_to_gm_datas_kb DOUBLE,
-    aiv_gm_to_ub_datas_kb DOUBLE, aiv_ub_to_gm_datas_kb DOUBLE, aic_vec_bankgroup_cflt_ratio DOUBLE,
-    aic_vec_bank_cflt_ratio DOUBLE, aic_vec_resc_cflt_ratio DOUBLE, aiv_vec_bankgroup_cflt_ratio DOUBLE,
+    aiv_gm_to_ub_datas_kb DOUBLE, aiv_ub_to_gm_datas_kb DOUBLE, aiv_vec_bankgroup_cflt_ratio DOUBLE,
     aiv_vec_bank_cflt_ratio DOUBLE, aiv_vec_resc_cflt_ratio DOUBLE
 );
 
@@ -99,14 +93,10 @@ COMMENT ON COLUMN group_statistics.aiv_vector_fops IS 'Median of kernels.aiv_vec
 COMMENT ON COLUMN group_statistics.aiv_cube_fops IS 'Median of kernels.aiv_cube_fops over the group; operations, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l1_read_bw_gb_s IS 'Median of kernels.aic_l1_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l1_write_bw_gb_s IS 'Median of kernels.aic_l1_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_ub_read_bw_gb_s IS 'Median of kernels.aic_ub_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_ub_write_bw_gb_s IS 'Median of kernels.aic_ub_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_main_mem_read_bw_gb_s IS 'Median of kernels.aic_main_mem_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_main_mem_write_bw_gb_s IS 'Median of kernels.aic_main_mem_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l2_read_bw_gb_s IS 'Median of kernels.aic_l2_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l2_write_bw_gb_s IS 'Median of kernels.aic_l2_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l1_read_bw_gb_s IS 'Median of kernels.aiv_l1_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l1_write_bw_gb_s IS 'Median of kernels.aiv_l1_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_ub_read_bw_gb_s IS 'Median of kernels.aiv_ub_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_ub_write_bw_gb_s IS 'Median of kernels.aiv_ub_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_main_mem_read_bw_gb_s IS 'Median of kernels.aiv_main_mem_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
@@ -117,18 +107,10 @@ COMMENT ON COLUMN group_statistics.aic_l0a_read_bw_gb_s IS 'Median of kernels.ai
 COMMENT ON COLUMN group_statistics.aic_l0a_write_bw_gb_s IS 'Median of kernels.aic_l0a_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l0b_read_bw_gb_s IS 'Median of kernels.aic_l0b_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l0b_write_bw_gb_s IS 'Median of kernels.aic_l0b_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_l0c_read_bw_gb_s IS 'Median of kernels.aic_l0c_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_l0c_write_bw_gb_s IS 'Median of kernels.aic_l0c_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l0c_read_bw_cube_gb_s IS 'Median of kernels.aic_l0c_read_bw_cube_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_l0c_write_bw_cube_gb_s IS 'Median of kernels.aic_l0c_write_bw_cube_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0a_read_bw_gb_s IS 'Median of kernels.aiv_l0a_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0a_write_bw_gb_s IS 'Median of kernels.aiv_l0a_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0b_read_bw_gb_s IS 'Median of kernels.aiv_l0b_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0b_write_bw_gb_s IS 'Median of kernels.aiv_l0b_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_l0c_read_bw_gb_s IS 'Median of kernels.aiv_l0c_read_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_l0c_write_bw_gb_s IS 'Median of kernels.aiv_l0c_write_bw_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0c_read_bw_cube_gb_s IS 'Median of kernels.aiv_l0c_read_bw_cube_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aiv_l0c_write_bw_cube_gb_s IS 'Median of kernels.aiv_l0c_write_bw_cube_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_ub_read_bw_vector_gb_s IS 'Median of kernels.aic_ub_read_bw_vector_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_ub_write_bw_vector_gb_s IS 'Median of kernels.aic_ub_write_bw_vector_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aic_ub_read_bw_scalar_gb_s IS 'Median of kernels.aic_ub_read_bw_scalar_gb_s over the group; GB/s as exported, >= 0; NULL = not measured.';
@@ -163,9 +145,6 @@ COMMENT ON COLUMN group_statistics.aiv_l0c_to_l1_datas_kb IS 'Median of kernels.
 COMMENT ON COLUMN group_statistics.aiv_l0c_to_gm_datas_kb IS 'Median of kernels.aiv_l0c_to_gm_datas_kb over the group; KB as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_gm_to_ub_datas_kb IS 'Median of kernels.aiv_gm_to_ub_datas_kb over the group; KB as exported, >= 0; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_ub_to_gm_datas_kb IS 'Median of kernels.aiv_ub_to_gm_datas_kb over the group; KB as exported, >= 0; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_vec_bankgroup_cflt_ratio IS 'Median of kernels.aic_vec_bankgroup_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_vec_bank_cflt_ratio IS 'Median of kernels.aic_vec_bank_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
-COMMENT ON COLUMN group_statistics.aic_vec_resc_cflt_ratio IS 'Median of kernels.aic_vec_resc_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_vec_bankgroup_cflt_ratio IS 'Median of kernels.aiv_vec_bankgroup_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_vec_bank_cflt_ratio IS 'Median of kernels.aiv_vec_bank_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
 COMMENT ON COLUMN group_statistics.aiv_vec_resc_cflt_ratio IS 'Median of kernels.aiv_vec_resc_cflt_ratio over the group; ratio, 0..1; NULL = not measured.';
