@@ -24,7 +24,7 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED) ## The whole story on the sample profiles, into demo_out/
-	$(BIN)/npu-roofline demo --folder demo_out
+	@$(BIN)/npu-roofline demo --folder demo_out
 
 test: $(INSTALLED) ## Run all tests
 	$(BIN)/python -m pytest

@@ -1,16 +1,20 @@
 """Runs the ```console blocks of a page, so that what a reader sees is what the tool prints.
 
-In such a block a line that starts with `$ ` is a command, and what follows is its output, stdout and
-stderr as a terminal shows them. All pages run in one folder in which `npu-roofline demo` has run
-before; `make` lines run in the checkout.
+In such a block a line that starts with `$ ` is a command, and what follows is its output, stdout and stderr
+as a terminal shows them. Each page runs in a folder of its own, in which `npu-roofline demo` has run before;
+`make` lines run in the checkout.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,11 +33,20 @@ class Step:
     output: str
 
 
-def prepare(folder: Path) -> None:
-    """Put into an empty folder what the pages rely on."""
-    done = run("npu-roofline demo --folder demo_out", folder)
-    if not (folder / "demo_out").is_dir():
-        raise RuntimeError(f"the demo did not run:\n{done}")
+@contextmanager
+def reader_folders() -> Iterator[Callable[[], Path]]:
+    """Gives a function that makes a new folder in which the demo has run; all are removed in the end."""
+    with tempfile.TemporaryDirectory() as home:
+        first = Path(home, "demo")
+        first.mkdir()
+        printed = run("npu-roofline demo --folder demo_out", first)
+        if not (first / "demo_out" / "compare.html").is_file():
+            raise RuntimeError(f"the demo did not run:\n{printed}")
+
+        def new_folder() -> Path:
+            return Path(shutil.copytree(first, Path(tempfile.mkdtemp(dir=home)) / "reader"))
+
+        yield new_folder
 
 
 def blocks(page: str) -> list[list[Step]]:
@@ -48,13 +61,15 @@ def updated(page: str, folder: Path) -> str:
 
 def run(command: str, folder: Path) -> str:
     """Run one command line in a shell and return what a terminal would show, without trailing blanks."""
-    # The scripts of the environment that runs this come first, as they do for a reader who activated it.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NPU_ROOFLINE_")}
+    scripts = Path(sys.executable).parent
+    is_make = command.startswith("make ")
+    if is_make:
+        # The environment that runs this is installed already, wherever it is: make need not make another.
+        command = command.replace("make ", f"make -o .venv/.installed BIN={scripts} ", 1)
     done = subprocess.run(
         ["bash", "-c", command],
-        cwd=ROOT if command.startswith("make ") else folder,
-        env=environment | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"},
+        cwd=ROOT if is_make else folder,
+        env=_environment(scripts),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
@@ -63,6 +78,17 @@ def run(command: str, folder: Path) -> str:
         check=False,
     )
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+
+
+def _environment(scripts: Path) -> dict[str, str]:
+    """The variables of a reader who activated the environment: none of ours, none of a make that runs us."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NPU_ROOFLINE_") and name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    return kept | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 
 def _steps(block: str) -> list[Step]:

@@ -7,13 +7,12 @@ python docs/generate.py --check    write nothing; exit 1 and name the pages that
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 if __package__ in (None, ""):  # run as a script: make the sibling modules importable as a package
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from docs.console_blocks import ROOT, prepare, updated
+from docs.console_blocks import ROOT, reader_folders, updated
 from docs.generated_pages import PAGES, generated
 
 
@@ -26,10 +25,9 @@ def console_pages() -> list[Path]:
 def wanted() -> dict[Path, str]:
     """The text that every page must have now."""
     texts = {page: generated(page) for page in PAGES}
-    with tempfile.TemporaryDirectory() as folder:
-        prepare(Path(folder))
+    with reader_folders() as new_folder:
         for page in console_pages():
-            texts[page] = updated(page.read_text(encoding="utf-8"), Path(folder))
+            texts[page] = updated(page.read_text(encoding="utf-8"), new_folder())
     return texts
 
 

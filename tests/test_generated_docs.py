@@ -74,3 +74,13 @@ def test_every_page_can_be_reached() -> None:
     assert [
         name_of(page) for page in DOCUMENTS if page.is_relative_to(ROOT / "docs") and page not in linked
     ] == []
+
+
+def test_the_device_file_of_the_guide_is_one() -> None:
+    """The TOML that a reader is told to copy loads as a device, and its peak is 20 x 1650 MHz x 8192."""
+    from npu_roofline.roofline.device import load_device_text
+
+    page = (ROOT / "docs" / "how-to" / "add-a-device.md").read_text(encoding="utf-8")
+    text = page.split("```toml\n")[1].split("```")[0]
+    # 20 cores x 1650e6 cycles/s x 8192 operations = 270.3e12 operations/s
+    assert load_device_text(text).cube_peak_ops("fp16") == pytest.approx(270.336e12)
