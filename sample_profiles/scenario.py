@@ -47,6 +47,7 @@ class Operand:
 
     @property
     def bytes(self) -> int:
+        """Storage size, NZ padding included."""
         return 0 if self.dims is None else prod(self.dims) * ITEM_BYTES[self.dtype]
 
 

@@ -34,6 +34,7 @@ class Row:
 
     @property
     def end_ns(self) -> int:
+        """Start plus Duration, as a reader of the export computes it."""
         return self.start_ns + self.duration_ns
 
 
