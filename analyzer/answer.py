@@ -24,7 +24,9 @@ from .answer_prefetch import (
     WindowRow,
 )
 from .answer_rows import (
+    DeviceListRow,
     DeviceRow,
+    EvidenceRow,
     HotspotRow,
     IdleRow,
     IngestRow,
@@ -45,7 +47,9 @@ __all__ = [
     "Coverage",
     "CriterionRow",
     "DeviceInfo",
+    "DeviceListRow",
     "DeviceRow",
+    "EvidenceRow",
     "ExplainStep",
     "HotspotRow",
     "IdleRow",

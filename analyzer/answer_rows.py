@@ -86,9 +86,7 @@ class StepRow:
     aicore_us: float  # summed durations; may exceed busy where streams overlap
     communication_us: float
     other_engine_us: float  # AI_CPU, DSA: apart, in no busy total
-    gap_before_us: (
-        float | None
-    )  # idle between the end of the previous selected step and this start; None for the first
+    gap_before_us: float | None  # from the end of the previous step to this start; None for the first
     phase: str  # prefill | decode | train | unknown
     outlier: bool  # wall is far from the median of the steps (options.outlier_step_ratio)
     trace_computing_us: float | None = None  # step_trace_time.csv, as exported
@@ -98,6 +96,7 @@ class StepRow:
     difference_us: float | None = None  # trace_wall_us - wall_us
     trace_agrees: bool | None = None  # None when there is no step trace
     note: str = ""
+    short_gaps_us: float | None = None  # part of idle in gaps below options.idle_gap_us: launch gaps
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ class IdleRow:
 
     step_id: int | None  # None = between two steps
     kind: str  # 'step' inside a step | 'between' two steps
-    start_us: float  # from the start of the step (of the following step's predecessor for 'between')
+    start_us: float  # from the start of the step; negative for 'between': before the following step starts
     span_us: float  # idle + busy
     idle_us: float
     busy_us: float
@@ -139,6 +138,9 @@ class IdleRow:
     share_of_step: float | None  # idle_us / wall of the step
     before: KernelRef | None  # the last kernel that ends before it; None at the start of a step
     after: KernelRef | None  # the first that starts after it; None at the end of a step
+    other_engine_us: float | None = None  # AI_CPU, DSA and others inside the stretch; in no busy total
+    in_steps: int = 1  # selected steps that have a stretch between kernels of the same two types
+    following_step: int | None = None  # for 'between'
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,35 @@ class IngestRow:
     rows_kept: int | None
     rows_rejected: int | None
     note: str | None
+
+
+@dataclass(frozen=True)
+class DeviceListRow:
+    """One device of the hardware table, in one line."""
+
+    soc: str
+    title: str
+    family: str
+    aliases: tuple[str, ...]
+    cube_cores: int | None
+    vector_cores: int | None
+    clock_mhz: float | None
+    hbm_gb_s: float | None  # nominal, 1e9 bytes/s
+    hbm_max_gb_s: float | None
+    l2_mib: float | None  # MiB (2**20 bytes)
+    fp16_tflops: float | None  # cube peak, derived from cores x clock x operations per cycle
+    int8_tops: float | None
+    confidence: str  # the lowest of cores, clock and HBM bandwidth
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """One thing that the export says about the chip it was recorded on."""
+
+    evidence: str
+    value: str | None  # None = the export does not say
+    source: str  # the columns it was worked out from
+    says: str  # what follows
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..errors import WrongUsage
+from ..roofline.options import RooflineOptions
 
 
 def _option(default: Any, source: str, low: float, high: float) -> Any:
@@ -22,9 +23,7 @@ class AnalysisOptions:
     """Thresholds of summary, windows, prefetch and compare; units are in the names, fractions are 0..1."""
 
     # HBM and window model
-    eff_hbm: float = _option(
-        0.85, "streaming reads measure 0.85-0.94 of nominal, decode MatMul 0.77-0.93", 0.1, 1.0
-    )
+    eff_hbm: float = _option(RooflineOptions.eff_hbm, "as the labels take it, see RooflineOptions", 0.1, 1.0)
     eta_low: float = _option(
         0.5, "share of the spare bandwidth that a prefetch gets, pessimistic; assumed", 0.01, 1.0
     )
@@ -49,7 +48,9 @@ class AnalysisOptions:
     refuse_weight_bytes: int = _option(256 * 1024, "no gain measured at or below 256 KiB", 0, 10**12)
     min_prefetch_bytes: int = _option(512 * 1024, "a smaller prefetch is not worth a CMO task", 0, 10**12)
     align_bytes: int = _option(512, "L2 line of the A2 and A3 dies", 1, 10**6)
-    single_pass_rows: int = _option(128, "M or N up to one tile: every weight byte is read once", 1, 10**6)
+    single_pass_rows: int = _option(
+        RooflineOptions.single_pass_rows, "as the labels take it, see RooflineOptions", 1, 10**6
+    )
     data_pipe_ratio: float = _option(
         3.0, "mte2 over mac from which the weight load is the critical path", 0.0, 1000.0
     )
@@ -61,6 +62,18 @@ class AnalysisOptions:
     )
     window_percentile: float = _option(
         0.1, "window length: p10 over occurrences, so that 9 of 10 are longer", 0.0, 1.0
+    )
+    window_overlap_share: float = _option(
+        0.1, "share of occurrences from which a blocking kernel of another stream counts", 0.0, 1.0
+    )
+    walk_max_kernels: int = _option(
+        64, "a window of more kernels than this is a layer; the longest in public code has 20", 1, 10**6
+    )
+    walk_min_share: float = _option(
+        0.5, "of a target's occurrences; with fewer the predecessors are not those of the place", 0.0, 1.0
+    )
+    context_min_share: float = _option(
+        0.1, "of a target's occurrences that follow another kernel, to be a row of their own", 0.0, 1.0
     )
     saving_warning_share: float = _option(
         0.1, "published gains are 0-9 % of a step; more is a model error", 0.0, 1.0
@@ -108,6 +121,37 @@ class AnalysisOptions:
         0.01, "smaller changes are within run-to-run noise of every capture seen", 0.0, 1.0
     )
     min_effect_us: float = _option(0.05, "profiler time stamps have a resolution of 0.02 us", 0.0, 10**6)
+    min_effect_step_share: float = _option(
+        1e-4,
+        "of a step: less matters to nobody, and hundreds of short kernels stray so far by chance",
+        0.0,
+        1.0,
+    )
+    noise_multiple: float = _option(
+        2.0, "a change must be this many times the noise of a step's value", 0.0, 1000.0
+    )
+    noise_floor_share: float = _option(
+        0.004, "the steadiest kernels of a five-step capture stray 0.2-0.6 % from step to step", 0.0, 1.0
+    )
+    scatter_steps: float = _option(
+        10.0, "weight, in steps, of the scatter between layers; splits of one capture agree", 0.0, 10**6
+    )
+    interval_level: float = _option(0.95, "coverage of the interval that is shown", 0.5, 0.9999)
+    mean_level: float = _option(
+        0.98, "coverage for the mean per step, which must agree; a comparison has about 100 rows", 0.5, 0.9999
+    )
+    resample_min_steps: int = _option(
+        8, "fewer steps give too few distinct resamples: three give ten", 2, 10**6
+    )
+    resamples: int = _option(999, "the 2.5 % point is then the 25th value", 99, 10**6)
+    min_usable_steps: int = _option(3, "two steps cannot show which of them is the odd one", 2, 10**6)
+    position_limit: int = _option(
+        5000, "places per step that are aligned one by one; longer steps pair by signature", 1, 10**6
+    )
+
+
+# Set once, in [roofline], these hold for the questions too.
+SHARED_WITH_LABELS = ("eff_hbm", "single_pass_rows")
 
 
 def options_from_mapping(values: Mapping[str, Any], source: str) -> AnalysisOptions:

@@ -1,0 +1,222 @@
+"""The hardware table as answers, and the device that a rank was recorded on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputMissing
+from ..roofline.device import Device, Quantity, all_devices, device_sources, load_device
+from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
+from .answer import Answer, DeviceInfo, DeviceListRow, DeviceRow, EvidenceRow
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from .session import Session
+
+_CONFIDENCE = ("low", "medium", "high")  # ascending
+
+
+def read_device_argument(argument: str | None) -> tuple[str | None, str | None]:
+    """Split a --device value into (SoC or file name, text of the device file).
+
+    The text travels with the run, so that the database stands alone. Raises InputMissing for a file that
+    cannot be read.
+    """
+    if argument is None or not argument.lower().endswith(".toml"):
+        return argument, None
+    try:
+        return Path(argument).name, Path(argument).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputMissing(
+            f"cannot read the device file {argument}: {error.strerror}",
+            "check the path, or name a SoC such as 910B3",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputMissing(f"the device file {argument} is not UTF-8 text", "save it as UTF-8") from error
+
+
+def resolve_for_rank(
+    con: duckdb.DuckDBPyConnection,
+    record: Any,
+    rank: dict[str, Any],
+    device: str | None,
+    hbm_gb_s: float | None,
+) -> ResolvedDevice:
+    """The device of one rank: the command's --device, else the one given to ingest, else what the
+    export shows.
+
+    `record` is the run, `rank` its row of the table ranks; `hbm_gb_s` (1e9 bytes/s) overrides the HBM
+    bandwidth.
+    """
+    argument, toml = read_device_argument(device)
+    if device is None:
+        argument, toml = record.device_argument, record.device_toml
+    dtypes = con.execute(
+        "SELECT DISTINCT dtype FROM tensors WHERE run_id = ? AND dtype IS NOT NULL", [record.run_id]
+    ).fetchall()
+    evidence = DeviceEvidence(
+        cube_cores_mhz=rank["cube_cores_mhz"],
+        spread=rank["cube_cores_mhz_spread"],
+        aic_mhz=rank["aic_mhz"],
+        cube_cores=rank["cube_cores"],
+        aiv_mhz=rank["aiv_mhz"],
+        dtypes=frozenset(dtype for (dtype,) in dtypes),
+        device_argument=argument,
+        device_toml=toml,
+    )
+    return resolve_device(evidence, hbm_gb_s=hbm_gb_s)
+
+
+def device_info(resolved: ResolvedDevice) -> DeviceInfo:
+    """The resolved device as reports show it; soc is None when nothing tells the device."""
+    device = resolved.device
+    if device is None:
+        return DeviceInfo(
+            soc=None, source=resolved.source, confidence="unknown", candidates=resolved.candidates
+        )
+    return DeviceInfo(
+        soc=resolved.soc,
+        source=resolved.source,
+        confidence=resolved.confidence,
+        candidates=resolved.candidates,
+        hbm_gb_s=_value(device.hbm_gb_s),
+        hbm_max_gb_s=_value(device.hbm_max_gb_s),
+        l2_mib=_value(device.l2_mib),
+        cube_cores=round(device.cube_cores.value),
+        clock_mhz=device.clock_mhz.value,
+        peaks=device.peaks_tflops(),
+    )
+
+
+def devices_list() -> Answer:
+    """Every device of the hardware table in one line; peaks are derived from cores, clock and rate."""
+    rows = tuple(_list_row(device) for device in all_devices())
+    return Answer(command="devices", run=None, device=None, coverage=None, rows=rows)
+
+
+def devices_show(name: str) -> Answer:
+    """Every number of one device with unit, source and confidence, then the peaks that follow from
+    them.
+
+    `name` is a SoC, an alias or a TOML file. Raises UnknownDevice. Extras: `absent` (what no source gives,
+    with the reason) and `sources` (what the source ids stand for).
+    """
+    device = load_device(name)
+    rows = [_quantity_row(device, field, quantity) for field, quantity in device.quantities()]
+    rows += _peak_rows(device)
+    rows.append(
+        DeviceRow(
+            device.soc,
+            "prefetch",
+            device.prefetch.status,
+            "",
+            device.prefetch.source,
+            device.prefetch.confidence,
+        )
+    )
+    cited = {part.strip() for row in rows for part in row.source.split(",")}
+    return Answer(
+        command="devices",
+        run=None,
+        device=None,
+        coverage=None,
+        rows=tuple(rows),
+        notes=(f"{device.title}; aliases: {', '.join(device.aliases) or 'none'}", *device.notes),
+        extras={
+            "absent": tuple(
+                {"quantity": field, "reason": why} for field, why in sorted(device.absent.items())
+            ),
+            "sources": tuple(
+                {"id": key, "title": title} for key, title in device_sources().items() if key in cited
+            ),
+        },
+    )
+
+
+def devices_detect(session: Session) -> Answer:
+    """The chip that the selected rank was recorded on, and what in the export says so, one row per
+    evidence.
+    """
+    rank = session.rows(
+        "SELECT * FROM ranks WHERE run_id = ? AND rank_id = ?", [session.run.run_id, session.rank_id]
+    )[0]
+    hint = (session.device.hint,) if session.device.hint else ()
+    return Answer(
+        command="devices",
+        run=session.run,
+        device=session.device_info,
+        coverage=None,
+        rows=_evidence_rows(rank, session),
+        notes=(*session.device.notes, *hint),
+    )
+
+
+def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow, ...]:
+    cycles = (
+        f"aic_total_cycles / (cube_utilization / 100 x duration), median of {rank['evidence_rows'] or 0} rows"
+    )
+    spread = rank["cube_cores_mhz_spread"]
+    steady = "" if spread is None else f"spread over the rows {spread * 100:.2f} %"
+    return (
+        EvidenceRow("cube cores x MHz", _number(rank["cube_cores_mhz"]), cycles, steady),
+        EvidenceRow(
+            "cube clock, MHz", _number(rank["aic_mhz"]), "aic_total_cycles / (aicore_time x block), mode", ""
+        ),
+        EvidenceRow(
+            "vector clock, MHz", _number(rank["aiv_mhz"]), "aiv_total_cycles / (aiv_time x block), mode", ""
+        ),
+        EvidenceRow("cube cores", _number(rank["cube_cores"]), "the two above divided", ""),
+        EvidenceRow(
+            "device",
+            session.device_info.soc,
+            session.device.source,
+            f"{session.device_info.confidence} confidence",
+        ),
+    )
+
+
+def _list_row(device: Device) -> DeviceListRow:
+    peaks = device.peaks_tflops()
+    judged = [each for each in (device.cube_cores, device.clock_mhz, device.hbm_gb_s) if each is not None]
+    return DeviceListRow(
+        soc=device.soc,
+        title=device.title,
+        family=device.family,
+        aliases=device.aliases,
+        cube_cores=round(device.cube_cores.value),
+        vector_cores=None if device.vector_cores is None else round(device.vector_cores.value),
+        clock_mhz=device.clock_mhz.value,
+        hbm_gb_s=_value(device.hbm_gb_s),
+        hbm_max_gb_s=_value(device.hbm_max_gb_s),
+        l2_mib=_value(device.l2_mib),
+        fp16_tflops=peaks.get("fp16"),
+        int8_tops=peaks.get("int8"),
+        confidence=min((each.confidence for each in judged), key=_CONFIDENCE.index),
+    )
+
+
+def _quantity_row(device: Device, field: str, quantity: Quantity) -> DeviceRow:
+    source = f"{quantity.source} ({quantity.note})" if quantity.note else quantity.source
+    return DeviceRow(device.soc, field, quantity.value, quantity.unit, source, quantity.confidence)
+
+
+def _peak_rows(device: Device) -> list[DeviceRow]:
+    """Derived peaks; as sure as the least sure of cores, clock and rate."""
+    rows = []
+    for dtype, peak in device.peaks_tflops().items():
+        parts = (device.cube_cores, device.clock_mhz, device.cube_ops_per_cycle[dtype])
+        confidence = min((each.confidence for each in parts), key=_CONFIDENCE.index)
+        rows.append(
+            DeviceRow(device.soc, f"peak.{dtype}", peak, "TFLOP/s", "cores x clock x ops/cycle", confidence)
+        )
+    return rows
+
+
+def _value(quantity: Quantity | None) -> float | None:
+    return None if quantity is None else quantity.value
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")

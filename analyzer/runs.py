@@ -1,0 +1,135 @@
+"""What is in a database: its runs, and for one run what it holds and which questions it can answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..ingest.availability import availability
+from ..ingest.store import RunRecord, Store, find_run, runs
+from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
+from .devices import resolve_for_rank
+from .sqlfiles import rows_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def runs_list(db: Path | str) -> Answer:
+    """Every run of the database, the latest first. Raises InputMissing when there is no database."""
+    with Store.open(Path(db), read_only=True) as store:
+        found = sorted(runs(store.con), key=lambda record: -record.run_id)
+        rows = tuple(_run_row(store.con, record) for record in found)
+    return Answer(command="runs", run=None, device=None, coverage=None, rows=rows)
+
+
+def runs_show(db: Path | str, name: str | None = None) -> Answer:
+    """One run: its ranks and files, and each question with what it would need (default: the latest run).
+
+    Extras: `questions`, `ranks`, `files`. Raises InputMissing naming the runs that exist.
+    """
+    with Store.open(Path(db), read_only=True) as store:
+        record = find_run(store.con, name)
+        row = _run_row(store.con, record)
+        ranks = rank_rows(store.con, record.run_id)
+        return Answer(
+            command="runs",
+            run=None,
+            device=None,
+            coverage=None,
+            rows=(row,),
+            notes=(*(record.notes or ()), *rank_notes(store.con, record.run_id)),
+            extras={
+                "questions": question_rows(store.con, record.run_id),
+                "ranks": ranks,
+                "files": file_rows(store.con, record.run_id),
+            },
+        )
+
+
+def question_rows(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[QuestionRow, ...]:
+    """Each question with its evidence in this run, and the profiler option that would record what is
+    missing.
+    """
+    return tuple(
+        QuestionRow(
+            question=each.question,
+            status=each.status,
+            evidence=each.evidence,
+            missing=each.missing,
+            how_to_record=each.how_to_record,
+        )
+        for each in availability(con, run_id)
+    )
+
+
+def rank_rows(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[RankRow, ...]:
+    """The ranks of a run with what their folders hold, also those without kernels."""
+    rows = rows_of(
+        con,
+        """
+        SELECT r.rank_id AS rank, r.label, r.device_id, r.has_kernels, coalesce(k.kernels, 0) AS kernels,
+            coalesce(s.steps, 0) AS steps, r.holds, r.metric_mode, r.profiler_level AS level, r.path
+        FROM ranks r
+        LEFT JOIN (SELECT rank_id, count(*) AS kernels FROM kernels WHERE run_id = $run GROUP BY rank_id) k
+            USING (rank_id)
+        LEFT JOIN (
+            SELECT rank_id, count(*) AS steps FROM steps WHERE run_id = $run AND kernels > 0 GROUP BY rank_id
+        ) s USING (rank_id)
+        WHERE r.run_id = $run ORDER BY r.rank_id
+        """,
+        {"run": run_id},
+    )
+    return tuple(RankRow(**{**row, "holds": tuple(row["holds"] or ())}) for row in rows)
+
+
+def file_rows(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[IngestRow, ...]:
+    """Every file that ingest met, with what became of it."""
+    rows = rows_of(
+        con,
+        "SELECT rank_id AS rank, path, kind, status, rows_read, rows_kept, rows_rejected, note "
+        "FROM files WHERE run_id = ? ORDER BY rank_id, status = 'read' DESC, path",
+        [run_id],
+    )
+    return tuple(IngestRow(**row) for row in rows)
+
+
+def device_of_run(con: duckdb.DuckDBPyConnection, record: RunRecord) -> Any:
+    """The resolved device of the first rank with kernels; None when no rank has any."""
+    ranks = rows_of(
+        con, "SELECT * FROM ranks WHERE run_id = ? AND has_kernels ORDER BY rank_id LIMIT 1", [record.run_id]
+    )
+    return resolve_for_rank(con, record, ranks[0], None, None) if ranks else None
+
+
+def _run_row(con: duckdb.DuckDBPyConnection, record: RunRecord) -> RunRow:
+    ranks = rank_rows(con, record.run_id)
+    device = device_of_run(con, record)
+    return RunRow(
+        name=record.name,
+        run_id=record.run_id,
+        ingested_at=record.ingested_at.isoformat(timespec="seconds"),
+        ranks=len(ranks),
+        ranks_with_kernels=sum(rank.has_kernels for rank in ranks),
+        kernels=sum(rank.kernels for rank in ranks),
+        steps=max((rank.steps for rank in ranks), default=0),
+        rows_rejected=record.rows_rejected,
+        metric_modes=tuple(sorted({rank.metric_mode for rank in ranks if rank.metric_mode})),
+        device=None if device is None else device.soc,
+        source_paths=tuple(record.source_paths),
+    )
+
+
+def rank_notes(con: duckdb.DuckDBPyConnection, run_id: int) -> list[str]:
+    """Notes of the ranks, and the ranks without kernels with what they do hold."""
+    notes = []
+    for row in rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [run_id]):
+        notes += [f"rank {row['rank_id']}: {note}" for note in row["notes"] or ()]
+        if not row["has_kernels"]:
+            held = ", ".join(row["holds"] or ()) or "nothing that is read"
+            notes.append(f"rank {row['rank_id']} has no kernels; its folder holds {held}")
+        if row["unknown_columns"]:
+            notes.append(
+                f"rank {row['rank_id']}: columns not known here: {', '.join(row['unknown_columns'])}"
+            )
+    return notes

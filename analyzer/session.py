@@ -1,0 +1,203 @@
+"""One open selection of a database: the run, rank, steps and device that a question is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputMissing
+from ..ingest.store import Store, find_run
+from ..units import format_duration
+from .answer import DeviceInfo, RunInfo
+from .config import read_config
+from .devices import device_info, resolve_for_rank
+from .sqlfiles import rows_of, run_sql
+from .statistics import insert_statistics
+from .steps import parse_steps
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ..roofline.options import RooflineOptions
+    from ..roofline.resolve import ResolvedDevice
+    from .options import AnalysisOptions
+
+
+@dataclass
+class Session:
+    """A read-only connection with the selection as temporary tables and views, and what belongs to it.
+
+    `con` sees `selection`, `selected_steps`, `selected_kernels`, `selected_kernels_of_ranks`,
+    `selected_signatures` and `selected_statistics` beside the tables of the database. `cache` keeps what
+    several questions need, such as the labels.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    run: RunInfo
+    rank_id: int
+    ranks: tuple[int, ...]
+    step_ids: tuple[int, ...]
+    all_steps: bool
+    device: ResolvedDevice
+    options: AnalysisOptions
+    roofline_options: RooflineOptions
+    notes: list[str] = field(default_factory=list)
+    cache: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self, query: str, parameters: Any = None) -> list[dict[str, Any]]:
+        """Rows of one SELECT, by column name."""
+        return rows_of(self.con, query, parameters)
+
+    def value(self, query: str, parameters: Any = None) -> Any:
+        """The only value of one SELECT."""
+        row = self.con.execute(query, parameters).fetchone()
+        return None if row is None else row[0]
+
+    @property
+    def device_info(self) -> DeviceInfo:
+        """The device as reports show it."""
+        return device_info(self.device)
+
+
+@contextmanager
+def open_session(
+    db: Path | str,
+    run: str | None = None,
+    rank: int | None = None,
+    steps: str | None = None,
+    device: str | None = None,
+    hbm_gb_s: float | None = None,
+    config: Path | None = None,
+) -> Iterator[Session]:
+    """Open the database read-only and select a run (default: the latest), a rank and steps (default:
+    all).
+
+    Raises InputMissing, naming what there is, when the run, the rank, its kernels or a step are missing;
+    WrongUsage for a wrong --steps or config; UnknownDevice for a device that is not known.
+    """
+    thresholds = read_config(config)
+    with Store.open(Path(db), read_only=True) as store:
+        con = store.con
+        record = find_run(con, run)
+        ranks = rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [record.run_id])
+        chosen = _choose_rank(record.name, ranks, rank)
+        existing, chosen_steps = _choose_steps(con, record.run_id, chosen["rank_id"], steps)
+        _select(con, record.run_id, chosen["rank_id"], chosen_steps, chosen_steps == existing)
+        with_kernels = tuple(each["rank_id"] for each in ranks if each["has_kernels"])
+        session = Session(
+            con=con,
+            run=_run_info(record, chosen, with_kernels, chosen_steps),
+            rank_id=chosen["rank_id"],
+            ranks=with_kernels,
+            step_ids=chosen_steps,
+            all_steps=chosen_steps == existing,
+            device=resolve_for_rank(con, record, chosen, device, hbm_gb_s),
+            options=thresholds.analysis,
+            roofline_options=thresholds.roofline,
+        )
+        session.notes += _selection_notes(session, ranks, rank)
+        yield session
+
+
+def _choose_rank(run: str, ranks: list[dict[str, Any]], wanted: int | None) -> dict[str, Any]:
+    """The rank asked for, or the lowest with kernels; InputMissing says what there is."""
+    with_kernels = [each for each in ranks if each["has_kernels"]]
+    if wanted is None:
+        if with_kernels:
+            return with_kernels[0]
+        held = sorted({kind for each in ranks for kind in each["holds"]})
+        raise InputMissing(
+            f"run {run!r} holds no kernels; it holds {', '.join(held) or 'nothing that is read'}",
+            "ingest a capture with kernel_details.csv or op_summary; `runs show` says what this one answers",
+        )
+    for each in ranks:
+        if each["rank_id"] == wanted and each["has_kernels"]:
+            return each
+    there = ", ".join(str(each["rank_id"]) for each in with_kernels) or "none"
+    for each in ranks:
+        if each["rank_id"] == wanted:
+            raise InputMissing(
+                f"rank {wanted} of {run!r} has no kernels, only {', '.join(each['holds'] or ['nothing'])}",
+                f"ranks with kernels: {there}",
+            )
+    raise InputMissing(f"run {run!r} has no rank {wanted}", f"ranks with kernels: {there}")
+
+
+def _choose_steps(
+    con: duckdb.DuckDBPyConnection, run_id: int, rank_id: int, text: str | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """(every step that has kernels, the selected ones)."""
+    rows = con.execute(
+        "SELECT step_id FROM steps WHERE run_id = ? AND rank_id = ? AND kernels > 0 ORDER BY step_id",
+        [run_id, rank_id],
+    ).fetchall()
+    existing = tuple(step for (step,) in rows)
+    return existing, existing if text is None else parse_steps(text, existing)
+
+
+def _select(
+    con: duckdb.DuckDBPyConnection, run_id: int, rank_id: int, steps: tuple[int, ...], all_steps: bool
+) -> None:
+    """Create the temporary tables and views; statistics are read where stored, else worked out for
+    these steps.
+    """
+    con.execute("SET VARIABLE selected_run = ?", [run_id])
+    con.execute("SET VARIABLE selected_rank = ?", [rank_id])
+    con.execute("SET VARIABLE selected_step_ids = ?", [list(steps)])
+    run_sql(con, "selection.sql")
+    if all_steps:
+        con.execute(
+            "CREATE TEMP VIEW selected_statistics AS SELECT * FROM group_statistics "
+            "WHERE run_id = getvariable('selected_run') AND rank_id = getvariable('selected_rank')"
+        )
+    else:
+        con.execute("CREATE TEMP TABLE selected_statistics AS FROM group_statistics LIMIT 0")
+        insert_statistics(con, "selected_statistics", source="selected_kernels")
+
+
+def _run_info(record: Any, rank: dict[str, Any], ranks: tuple[int, ...], steps: tuple[int, ...]) -> RunInfo:
+    return RunInfo(
+        name=record.name,
+        run_id=record.run_id,
+        rank=rank["rank_id"],
+        ranks=ranks,
+        steps=steps,
+        ingested_at=record.ingested_at.isoformat(timespec="seconds"),
+        source_paths=tuple(record.source_paths),
+        cann_version=rank["cann_version"],
+        torch_npu_version=rank["torch_npu_version"],
+        metric_mode=rank["metric_mode"],
+        level=rank["profiler_level"],
+    )
+
+
+def _selection_notes(session: Session, ranks: list[dict[str, Any]], wanted: int | None) -> list[str]:
+    """What the reader must know about the selection before any number."""
+    notes = [
+        f"rank {session.rank_id}: {note}"
+        for each in ranks
+        if each["rank_id"] == session.rank_id
+        for note in each["notes"] or ()
+    ]
+    if wanted is None and len(session.ranks) > 1:
+        others = len(session.ranks) - 1
+        notes.append(
+            f"rank {session.rank_id} is shown; {others} more have kernels (--rank N, summary --by rank)"
+        )
+    without = [str(each["rank_id"]) for each in ranks if not each["has_kernels"]]
+    if without:
+        notes.append(
+            f"no kernels were exported for rank {', '.join(without)}; `runs show` lists what is there"
+        )
+    outside = session.rows(
+        "SELECT count(*) AS kernels, coalesce(sum(duration_us), 0) AS total_us FROM kernels WHERE run_id = ? "
+        "AND rank_id = ? AND step_id IS NULL AND duplicate_of IS NULL",
+        [session.run.run_id, session.rank_id],
+    )[0]
+    if outside["kernels"]:
+        time = format_duration(outside["total_us"])
+        notes.append(f"{outside['kernels']:,} kernels ({time}) lie outside every step and are not counted")
+    return notes

@@ -1,0 +1,159 @@
+"""Where the time goes: by bound, type, stream, rank or step, with the steps and the idle stretches
+beside it.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from ..errors import WrongUsage
+from ..units import format_duration, format_share
+from .answer import Answer, OtherEngineRow, StepRow, StepSpread, SummaryRow
+from .coverage import check_sum, coverage
+from .idle import gaps_between_steps, idle_stretches
+from .labels import publish_labels
+from .phases import run_phase, training_note
+from .sqlfiles import sql
+from .step_times import rank_step_times, step_notes, step_rows, step_spread
+
+if TYPE_CHECKING:
+    from .session import Session
+
+BY = ("bound", "type", "stream", "rank", "step")
+
+
+def summary(session: Session, by: str = "bound") -> Answer:
+    """Time over the selected steps by one of BY, and the steps: wall = union busy + idle.
+
+    Extras: `spread` (medians over steps), `steps`, `idle` (largest stretches first), `between_steps`,
+    `other_engines` (in no busy total), `phase`. Raises WrongUsage for another `by`.
+    """
+    if by not in BY:
+        raise WrongUsage(f"summary cannot be given by {by!r}", f"choose one of: {', '.join(BY)}")
+    steps = step_rows(session)
+    spread = step_spread(steps)
+    makers = {"rank": _rank_rows, "step": _step_rows}
+    rows = makers[by](session) if by in makers else _keyed_rows(session, by)
+    if by != "rank":
+        covered = coverage(session)
+        check_sum(
+            f"summary by {by}",
+            sum(row.total_us for row in rows),
+            covered.aicore_us + covered.communication_us,
+        )
+    phase = run_phase(session)
+    return Answer(
+        command="summary",
+        run=session.run,
+        device=session.device_info,
+        coverage=coverage(session),
+        rows=rows,
+        notes=(
+            *session.notes,
+            *session.device.notes,
+            *step_notes(steps),
+            *_idle_notes(spread, steps),
+            *(training_note(session) or [f"phase: {phase.phase} ({phase.evidence})"]),
+        ),
+        extras={
+            "by": by,
+            **({} if spread is None else {"spread": spread}),
+            "steps": steps,
+            "idle": idle_stretches(session),
+            "between_steps": gaps_between_steps(steps),
+            "other_engines": other_engines(session),
+            "phase": phase.phase,
+        },
+    )
+
+
+def other_engines(session: Session) -> tuple[OtherEngineRow, ...]:
+    """AI_CPU, DSA and other rows of the selection by type, by falling time; they are in no roofline and
+    no total.
+    """
+    rows = session.rows("""
+        SELECT coalesce(s.type, '(no type)') AS type, s.core, k.kernel_class, count(*) AS kernels,
+            sum(k.duration_us) AS total_us
+        FROM selected_kernels k LEFT JOIN selected_signatures s USING (signature_id)
+        WHERE k.kernel_class NOT IN ('aicore', 'communication')
+        GROUP BY ALL ORDER BY total_us DESC, type, s.core
+    """)
+    return tuple(OtherEngineRow(**row) for row in rows)
+
+
+def _keyed_rows(session: Session, by: str) -> tuple[SummaryRow, ...]:
+    publish_labels(session)
+    session.con.execute("SET VARIABLE summary_by = ?", [by])
+    rows = session.rows(sql("summary.sql"))
+    total = sum(row["total_us"] for row in rows)
+    extra: dict[str, dict[str, Any]] = {}
+    if by == "stream":
+        extra = {row.pop("key"): row for row in session.rows(sql("stream_union.sql"))}
+    return tuple(
+        SummaryRow(**row, **extra.get(row["key"], {}), share=row["total_us"] / total if total > 0 else None)
+        for row in rows
+    )
+
+
+def _step_rows(session: Session) -> tuple[SummaryRow, ...]:
+    """One row per step, in time."""
+    rows = step_rows(session)
+    total = sum(row.aicore_us + row.communication_us for row in rows)
+    return tuple(
+        SummaryRow(
+            key=f"step {row.step_id}",
+            kernels=row.kernels,
+            total_us=row.aicore_us + row.communication_us,
+            share=(row.aicore_us + row.communication_us) / total if total > 0 else None,
+            step_us=row.aicore_us + row.communication_us,
+            aicore_us=row.aicore_us,
+            communication_us=row.communication_us,
+            busy_us=row.busy_us,
+            wall_us=row.wall_us,
+            note=row.note,
+        )
+        for row in rows
+    )
+
+
+def _rank_rows(session: Session) -> tuple[SummaryRow, ...]:
+    """One row per rank with kernels: sums over the selected steps, wall and busy as medians per step."""
+    steps_of: dict[int, list[dict[str, Any]]] = {}
+    for row in rank_step_times(session):
+        steps_of.setdefault(row["rank_id"], []).append(row)
+    total = sum(row["aicore_us"] + row["communication_us"] for rows in steps_of.values() for row in rows)
+    walls = {rank: median(row["wall_ns"] for row in rows) / 1000 for rank, rows in steps_of.items()}
+    return tuple(
+        _rank_row(rank, steps_of[rank], walls, total)
+        for rank in sorted(walls, key=lambda each: (-walls[each], each))
+    )
+
+
+def _rank_row(rank: int, rows: list[dict[str, Any]], walls: dict[int, float], total: float) -> SummaryRow:
+    aicore_us = sum(row["aicore_us"] for row in rows)
+    communication_us = sum(row["communication_us"] for row in rows)
+    middle = median(walls.values())
+    against = f"{(walls[rank] / middle - 1) * 100:+.1f} % against the median rank" if len(walls) > 1 else ""
+    return SummaryRow(
+        key=f"rank {rank}",
+        kernels=sum(row["kernels"] for row in rows),
+        total_us=aicore_us + communication_us,
+        share=(aicore_us + communication_us) / total if total > 0 else None,
+        step_us=median(row["aicore_us"] + row["communication_us"] for row in rows),
+        aicore_us=aicore_us,
+        communication_us=communication_us,
+        busy_us=median(row["busy_ns"] for row in rows) / 1000,
+        wall_us=walls[rank],
+        note=against,
+    )
+
+
+def _idle_notes(spread: StepSpread | None, steps: tuple[StepRow, ...]) -> list[str]:
+    """How much of a step the device waits, and how much of that is launch gaps."""
+    if spread is None:
+        return []
+    short = format_duration(median(row.short_gaps_us or 0.0 for row in steps))
+    share = f"{format_share(spread.idle_share)} of a step"
+    times = f"{format_duration(spread.idle_us)} of {format_duration(spread.wall_us)}"
+    return [f"the device is idle for {share} ({times}), {short} of it in short gaps between kernels"]
