@@ -1,0 +1,114 @@
+"""Opening DuckDB files: ours or somebody else's, free or locked, and the schema inside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from .. import __version__
+from ..errors import DatabaseBusy, InputMissing, UnsupportedExport
+from .options import DEFAULTS, IngestOptions
+
+if TYPE_CHECKING:
+    import duckdb
+
+SCHEMA_VERSION = 1
+SCHEMA_FILES = ("schema.sql", "schema_kernels.sql", "schema_statistics.sql")
+_OTHER_DATABASE = "choose another file with --db; this one is left as it is"
+# Nothing is ever fetched: the tool works without a network.
+CONNECTION_CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+Opened = TypeVar("Opened")
+
+
+def read_sql(name: str) -> str:
+    """The text of one file of ingest/sql."""
+    return (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
+
+
+def create_schema(con: duckdb.DuckDBPyConnection) -> None:
+    """Create every table, with its comments, in the current catalog of the connection."""
+    for name in SCHEMA_FILES:
+        con.execute(read_sql(name))
+    con.execute("INSERT INTO _schema VALUES (?, ?)", [SCHEMA_VERSION, __version__])
+
+
+def check_file(path: Path) -> bool:
+    """Whether a DuckDB file is there; False when nothing is, or an empty file.
+
+    Raises UnsupportedExport when something else is there, InputMissing when it cannot be read.
+    """
+    try:
+        if path.is_dir():
+            raise UnsupportedExport(f"{path} is a folder, not a database", "give a file name with --db")
+        if not path.exists():
+            return False
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise InputMissing(
+            f"the database {path} cannot be read: {error.strerror}", _OTHER_DATABASE
+        ) from error
+    if not head:
+        return False
+    if head[8:12] == b"DUCK":
+        return True
+    what = "an SQLite database" if head.startswith(b"SQLite format 3") else "not a DuckDB database"
+    raise UnsupportedExport(f"{path} is {what}", _OTHER_DATABASE)
+
+
+def check_schema(con: duckdb.DuckDBPyConnection, catalog: str, path: Path) -> bool:
+    """Whether the catalog is ours; False when it is empty. UnsupportedExport when it is another tool's."""
+    rows = con.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [catalog]
+    ).fetchall()
+    tables = {name for (name,) in rows}
+    if not tables:
+        return False
+    if not {"_schema", "runs", "kernels"} <= tables:
+        raise UnsupportedExport(f"{path} is a database of another tool", _OTHER_DATABASE)
+    row = con.execute(f'SELECT max(version) FROM "{catalog}"._schema').fetchone()
+    version = None if row is None else row[0]
+    if version != SCHEMA_VERSION:
+        raise UnsupportedExport(
+            f"{path} has schema version {version}; this version of the tool reads {SCHEMA_VERSION}",
+            "ingest the exports again into a new database with --db",
+        )
+    return True
+
+
+def patiently(path: Path, open_it: Callable[[], Opened], options: IngestOptions = DEFAULTS) -> Opened:
+    """Open a database that another process may hold for a moment; DatabaseBusy when it stays locked."""
+    import duckdb
+
+    deadline = time.monotonic() + options.lock_wait_s
+    while True:
+        try:
+            return open_it()
+        except duckdb.Error as error:
+            if not _is_lock(error):
+                raise _named(path, error) from error
+            if time.monotonic() > deadline:
+                raise DatabaseBusy(
+                    f"the database {path} is in use by another process",
+                    f"waited {options.lock_wait_s:.0f} s; try again when it is done, or give another --db",
+                ) from error
+        time.sleep(options.lock_poll_s)
+
+
+def _is_lock(error: Exception) -> bool:
+    """Whether the file is held: by another process (a lock) or by this one (another configuration)."""
+    text = str(error).lower()
+    return "set lock" in text or "different configuration" in text or "unique file handle" in text
+
+
+def _named(path: Path, error: Exception) -> Exception:
+    """What a failure to open means to the user."""
+    import duckdb
+
+    first_line = str(error).splitlines()[0]
+    if isinstance(error, duckdb.IOException):
+        return InputMissing(f"the database {path} cannot be opened: {first_line}", _OTHER_DATABASE)
+    return UnsupportedExport(f"{path} is no database that can be read here: {first_line}", _OTHER_DATABASE)

@@ -1,0 +1,40 @@
+"""Every limit and waiting time of the ingest room, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """Limits of reading and landing; the defaults are what the command line uses."""
+
+    # A reader waits for a landing, a landing for another: the longest landing measured (10M kernels) is some
+    # seconds, so ten tell "busy for a moment" from "busy".
+    lock_wait_s: float = 10.0
+    lock_poll_s: float = 0.1
+    # DuckDB keeps insertion order only if a quarter of its memory limit holds 4 MiB per column and further
+    # thread (measured on 2.0.1: below that it reads with one thread); 48 to 60 columns need this much for two.
+    memory_limit_mib: int = 960
+    # Rows of one block: half of DuckDB's default, because a kernel has 117 columns and each block is in
+    # memory whole, per thread, while it is written (measured: 590 -> 490 MB at a million rows).
+    row_group_rows: int = 61_440
+    # The longest real kernel row is about 2 kB; a longer line than this is no row of a kernel table.
+    line_limit_bytes: int = 1 << 20
+    # A header has at most about 60 names.
+    header_limit_bytes: int = 1 << 16
+    # How much of a rejected row is kept, to recognise it by.
+    reject_text_limit: int = 400
+    # Eleven days in one kernel, or a start after the year 2262 (2^63 ns), is damage, not a measurement.
+    duration_limit_us: float = 1e12
+    start_limit_us: int = 9_200_000_000_000_000
+    # Rows with less cube utilization carry too few digits of it for cores x MHz (formats.md 11).
+    evidence_min_utilization_pct: float = 1.0
+    # step_trace_time.csv may describe more than the kernel table holds (an excerpt). The exporter's own
+    # Computing and the kernels differ by 1 to 2 % in complete captures, by a factor in an excerpt.
+    trace_difference_share: float = 0.1
+    # Small JSON and CSV files of an export are kilobytes; a bigger one is not what its name says.
+    small_file_limit_bytes: int = 64 << 20
+
+
+DEFAULTS = IngestOptions()
