@@ -51,5 +51,5 @@ def ingest(
     with progress_on_terminal() as progress:
         answer = ingest_run(paths, db, name=run, device=device, replace=replace, jobs=jobs, progress=progress)
     output.show(answer)
-    if answer.rejected:
+    if answer.rejected or any(file.status == "failed" for file in answer.rows):
         raise typer.Exit(EXIT_PARTLY_INGESTED)

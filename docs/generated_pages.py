@@ -6,12 +6,14 @@ import ast
 import dataclasses
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 REFERENCE = Path(__file__).parent / "reference"
 HELP_WIDTH = 100
+
+DEVICE_FIELDS = ["soc", "title", "cube_cores", "clock_mhz", "hbm_gb_s", "l2_mib", "fp16_tflops", "confidence"]
 
 COLUMNS_INTRODUCTION = """# Tables and columns
 
@@ -59,7 +61,7 @@ def _help_texts(command: Any, path: str, parent: Any = None) -> Iterator[tuple[s
 def columns_page() -> str:
     """Every table and column of the database, from the comments in the schema."""
     import duckdb
-    from npu_roofline.ingest.store import create_schema
+    from npu_roofline.ingest.database import create_schema
 
     con = duckdb.connect()
     create_schema(con)
@@ -69,35 +71,34 @@ def columns_page() -> str:
         WHERE NOT starts_with(table_name, '_') ORDER BY table_oid"""
     ).fetchall()
     for table, comment in tables:
-        parts += [
-            "",
-            f"## {table}",
-            "",
-            comment or "",
-            "",
-            "| column | type | meaning |",
-            "| --- | --- | --- |",
-        ]
         columns = con.execute(
             """SELECT column_name, data_type, comment FROM duckdb_columns()
             WHERE table_name = ? ORDER BY column_index""",
             [table],
         ).fetchall()
-        parts += [f"| `{name}` | {type} | {_cell(text or '')} |" for name, type, text in columns]
+        rows = [(f"`{name}`", type, text) for name, type, text in columns]
+        parts += ["", f"## {table}", "", comment, "", *_table(("column", "type", "meaning"), rows)]
     return "\n".join(parts)
 
 
 def devices_page() -> str:
     """Every device file: each number with its unit, source and confidence."""
     from npu_roofline.analyzer.devices import devices_list, devices_show
+    from npu_roofline.roofline.device import device_sources
 
-    parts = [DEVICES_INTRODUCTION]
+    parts = [DEVICES_INTRODUCTION, ""]
+    parts += _table(
+        ("device", "what it is", "cube cores", "MHz", "HBM GB/s", "L2 MiB", "fp16 TFLOP/s", "confidence"),
+        [tuple(getattr(each, name) for name in DEVICE_FIELDS) for each in devices_list().rows],
+    )
     for device in devices_list().rows:
         parts += ["", f"## {device.soc}", "", _cell(device.title), ""]
-        parts += ["| quantity | value | unit | confidence | source |", "| --- | ---: | --- | --- | --- |"]
-        for row in devices_show(device.soc).rows:
-            cells = (row.quantity, _number(row.value), row.unit, row.confidence, row.source)
-            parts.append(f"| {' | '.join(_cell(each) for each in cells)} |")
+        rows = [
+            (row.quantity, row.value, row.unit, row.confidence, row.source)
+            for row in devices_show(device.soc).rows
+        ]
+        parts += _table(("quantity", "value", "unit", "confidence", "source"), rows)
+    parts += ["", "## Sources", "", *_table(("id", "source"), device_sources().items())]
     return "\n".join(parts)
 
 
@@ -121,16 +122,14 @@ def errors_page() -> str:
         "An error is two lines on stderr: `error: what, where` and `hint: what to do`, without a traceback.",
         "For an internal error, set `NPU_ROOFLINE_DEBUG=1` and run again to see one.",
         "",
-        "| exit code | meaning |",
-        "| ---: | --- |",
-        *(f"| {code} | {meaning} |" for code, meaning in meanings.items()),
+        *_table(("exit code", "meaning"), meanings.items()),
         "",
-        "| error | exit code | when |",
-        "| --- | ---: | --- |",
     ]
     base = errors.NpuRooflineError
     kinds = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, base)]
-    parts += [f"| {kind.__name__} | {kind.exit_code} | {_cell(kind.__doc__ or '')} |" for kind in kinds[1:]]
+    parts += _table(
+        ("error", "exit code", "when"), [(kind.__name__, kind.exit_code, kind.__doc__) for kind in kinds[1:]]
+    )
     return "\n".join(parts)
 
 
@@ -153,13 +152,18 @@ def configuration_page() -> str:
         "```",
     ]
     for title, options in (("roofline", RooflineOptions), ("analysis", AnalysisOptions)):
-        parts += ["", f"## [{title}]", "", "| option | default | from | to | reason for the default |"]
-        parts.append("| --- | ---: | ---: | ---: | --- |")
-        parts += [
-            f"| `{each.name}` | {_number(each.default)} | {_number(each.metadata['low'])} "
-            f"| {_number(each.metadata['high'])} | {_cell(each.metadata['source'])} |"
+        rows = [
+            (
+                f"`{each.name}`",
+                each.default,
+                each.metadata["low"],
+                each.metadata["high"],
+                each.metadata["source"],
+            )
             for each in dataclasses.fields(options)
         ]
+        header = ("option", "default", "from", "to", "reason for the default")
+        parts += ["", f"## [{title}]", "", *_table(header, rows)]
     return "\n".join(parts)
 
 
@@ -171,10 +175,8 @@ def json_page() -> str:
     parts = [JSON_INTRODUCTION]
     for module in (envelope, answer_rows, answer_prefetch, answer_compare):
         for name, doc, fields in _records(Path(str(module.__file__))):
-            parts += ["", f"## {name}", "", doc, "", "| field | type | meaning |", "| --- | --- | --- |"]
-            parts += [
-                f"| `{field}` | {_json_type(type)} | {_cell(comment)} |" for field, type, comment in fields
-            ]
+            rows = [(f"`{field}`", _json_type(type), comment) for field, type, comment in fields]
+            parts += ["", f"## {name}", "", doc, "", *_table(("field", "type", "meaning"), rows)]
     return "\n".join(parts)
 
 
@@ -223,6 +225,16 @@ def _json_type(annotation: str) -> str:
     for pattern, replacement in _JSON_TYPES:
         annotation = re.sub(pattern, replacement, annotation)
     return _cell(annotation)
+
+
+def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """A Markdown table; a value that is not known is said to be so."""
+    lines = [[_number(each) for each in row] for row in rows]
+    return [
+        f"| {' | '.join(header)} |",
+        f"| {' | '.join('---' for _ in header)} |",
+        *(f"| {' | '.join(line)} |" for line in lines),
+    ]
 
 
 def _cell(text: str) -> str:

@@ -33,8 +33,10 @@ def broken_links(document: Path, text: str) -> list[str]:
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
-        file = (document.parent / path).resolve() if path else document
-        if not file.exists() or (anchor and anchor not in anchors(file.read_text(encoding="utf-8"))):
+        file = (document.parent / path).resolve()
+        if path and not file.exists():
+            broken.append(target)
+        elif anchor and anchor not in anchors(file.read_text(encoding="utf-8") if path else text):
             broken.append(target)
     return broken
 
