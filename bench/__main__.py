@@ -1,0 +1,118 @@
+"""`python -m bench`: speed and memory on input that it makes itself, as ratios within one run.
+
+Every figure is a process of its own. Exits with 1 when a limit is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from pathlib import Path
+
+from bench.limits import (
+    CANDIDATES_SECONDS,
+    HELP_SECONDS,
+    LINEAR_SLACK,
+    PEAK_BYTES,
+    PIPELINE_RATIO,
+    Check,
+    missed,
+    table,
+)
+from bench.make_input import write_kernel_table
+from bench.measure import Run, best, run
+
+PYTHON = sys.executable
+TOOL = (PYTHON, "-m", "npu_roofline")
+# What it costs DuckDB to get the file into a table at all.
+READ_CSV = """
+import duckdb, sys
+source, target = sys.argv[1:]
+duckdb.connect(target).execute(f"create table t as from read_csv('{source}'%s)")
+"""
+HELP_RUNS = 15
+
+
+def main() -> int:
+    """Makes the input, measures, prints the table; the exit code is 1 when a limit is missed."""
+    options = _options()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    small, large = (
+        _pipeline(options.folder, rows, options.repeat) for rows in (options.rows // 10, options.rows)
+    )
+    checks = _checks(options, small, large)
+    print(table(checks))
+    for check in missed(checks):
+        print(
+            f"error: {check.what}: {check.measured:.3f} {check.unit}, limit {check.limit:.3f}",
+            file=sys.stderr,
+        )
+    return 1 if missed(checks) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="kernel rows of the large input")
+    parser.add_argument("--repeat", type=int, default=2, help="runs of each figure; the fastest counts")
+    parser.add_argument("--folder", type=Path, default=Path("bench_out"), help="where the input is made")
+    return parser.parse_args()
+
+
+def _pipeline(folder: Path, rows: int, repeat: int) -> dict[str, Run]:
+    """Every figure for one size: DuckDB's reading of the file, then ours, command by command."""
+    source = folder / f"rows_{rows}" / "kernel_details.csv"
+    size = write_kernel_table(source, rows)
+    print(f"{rows:,} rows, {size / 1e6:.1f} MB", flush=True)
+    found = {
+        "read_csv, all text": _read_csv(source, ", all_varchar=true", repeat),
+        "read_csv, types found": _read_csv(source, "", repeat),
+    }
+    database = folder / f"rows_{rows}" / "npu_roofline.duckdb"
+    found["ingest"] = best([*TOOL, "ingest", str(source), "--db", str(database), "--replace"], repeat)
+    for command in ("hotspots", "summary", "candidates"):
+        found[command] = best([*TOOL, command, "--db", str(database), "--format", "json"], repeat)
+    for name, each in found.items():
+        print(f"  {name:<24} {each.seconds:8.2f} s {each.peak_bytes / 1e6:8.0f} MB", flush=True)
+    return found
+
+
+def _read_csv(source: Path, arguments: str, repeat: int) -> Run:
+    runs = []
+    for _ in range(repeat):
+        target = source.with_name("read_csv.duckdb")
+        target.unlink(missing_ok=True)
+        runs.append(run([PYTHON, "-c", READ_CSV % arguments, str(source), str(target)]))
+        target.unlink()
+    return Run(min(each.seconds for each in runs), max(each.peak_bytes for each in runs))
+
+
+def _checks(options: argparse.Namespace, small: dict[str, Run], large: dict[str, Run]) -> list[Check]:
+    """The limits, on the large input; ingest labels every signature, so it holds classify already."""
+    reference = min(large["read_csv, all text"].seconds, large["read_csv, types found"].seconds)
+    ours = ("ingest", "hotspots", "candidates")
+    total = sum(large[name].seconds for name in ours)
+    before = sum(small[name].seconds for name in ours)
+    peak = max(large[name].peak_bytes for name in (*ours, "summary"))
+    return [
+        Check(
+            f"{options.rows:,} rows: ingest + hotspots + candidates / read_csv",
+            total / reference,
+            PIPELINE_RATIO,
+            "x",
+        ),
+        Check("peak memory of any of them", peak / 1e9, PEAK_BYTES / 1e9, "GB"),
+        Check("candidates, whole command", large["candidates"].seconds, CANDIDATES_SECONDS, "s"),
+        Check("time for ten times the rows / ten times the time", total / (10 * before), LINEAR_SLACK, "x"),
+        Check("--help over the bare interpreter", _help_seconds(), HELP_SECONDS, "s"),
+    ]
+
+
+def _help_seconds() -> float:
+    """Medians of alternating runs, because the machine's own pace drifts."""
+    pairs = [(run([*TOOL, "--help"]).seconds, run([PYTHON, "-c", "pass"]).seconds) for _ in range(HELP_RUNS)]
+    return statistics.median(ours - bare for ours, bare in pairs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""`python -m tests.fuzz [CASES] [FIRST]`: damaged exports in quantity; prints each fault with its seed."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.fuzz.cases import case
+from tests.fuzz.judge import faults
+
+CASES = 10_000
+CHUNK = 50
+
+
+def judge_chunk(first: int) -> list[str]:
+    """The faults of the cases from `first` on."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [fault for seed in range(first, first + CHUNK) for fault in faults(case(seed), Path(folder))]
+
+
+def main() -> int:
+    """Judges the cases on all cores; the exit code is 1 when one has a fault."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    bad = 0
+    with ProcessPoolExecutor() as pool:
+        for done, found in enumerate(pool.map(judge_chunk, range(first, first + count, CHUNK)), start=1):
+            bad += len(found)
+            for fault in found:
+                print(fault, flush=True)
+            if sys.stderr.isatty():
+                print(f"\r{done * CHUNK} cases, {bad} faults", end="", file=sys.stderr)
+    print(f"{count} damaged exports, {bad} faults")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

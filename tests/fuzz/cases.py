@@ -1,0 +1,47 @@
+"""One number is one damaged export: which base, which file, which mutations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tests.fuzz.bases import BASES, base
+from tests.fuzz.mutate import CSV_MUTATIONS, JSON_MUTATIONS
+
+
+@dataclass(frozen=True)
+class Case:
+    """A damaged export and how it came about."""
+
+    seed: int
+    name: str
+    file: str
+    mutations: tuple[str, ...]
+    files: dict[str, bytes]
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}: {self.name}/{self.file}: {', '.join(self.mutations)}"
+
+    def write(self, folder: Path) -> Path:
+        """Writes the export into `folder` and returns the profile directory."""
+        root = folder / f"case_{self.seed}_ascend_pt"
+        for path, data in self.files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        return root
+
+
+def case(seed: int) -> Case:
+    """The damaged export of this number; three in four have a damaged kernel table."""
+    random = Random(seed)
+    name = random.choice(BASES)
+    files = dict(base(name))
+    tables = sorted(path for path in files if "kernel_details" in path or "op_summary" in path)
+    file = random.choice(tables) if random.random() < 0.75 else random.choice(sorted(files))
+    mutations = JSON_MUTATIONS if file.endswith(".json") else CSV_MUTATIONS
+    chosen = [random.choice(mutations) for _ in range(random.choice((1, 1, 1, 2, 3)))]
+    for mutation in chosen:
+        files[file] = mutation(files[file], random)
+    return Case(seed, name, file, tuple(mutation.__name__ for mutation in chosen), files)
