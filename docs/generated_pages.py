@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import re
 import tokenize
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,14 @@ DEVICES_INTRODUCTION = """# Devices
 What the tool holds a profile against, from the files in `roofline/devices/`. Peaks are not in the files: they
 are cores x clock x operations per cycle. `npu-roofline devices show SOC` prints the same numbers. To add one,
 see [Add a device](../how-to/add-a-device.md)."""
+
+OPERATORS_INTRODUCTION = """# Operators
+
+Which work model each operator type has, from `roofline/operators.toml`. A type that is not here gets the
+generic model: inputs and outputs once, no arithmetic, and it is counted as such. A version ending (`V2`, `V3`,
+`D`) that is not listed falls back to the plain name; patterns are tried when no name fits, in this order. To
+add one, see
+[Add an operator](../how-to/add-an-operator.md)."""
 
 JSON_INTRODUCTION = """# JSON fields
 
@@ -100,6 +109,24 @@ def devices_page() -> str:
         parts += _table(("quantity", "value", "unit", "confidence", "source"), rows)
     parts += ["", "## Sources", "", *_table(("id", "source"), device_sources().items())]
     return "\n".join(parts)
+
+
+def operators_page() -> str:
+    """Every row of the operator table."""
+    import npu_roofline.roofline as room
+
+    table = tomllib.loads(Path(str(room.__file__)).with_name("operators.toml").read_text(encoding="utf-8"))
+    rows = [
+        (_code(entry), entry["family"], entry["unit"], ", ".join(entry.get("flags", ())), entry["source"])
+        for entry in table["operator"]
+    ]
+    header = ("operator types", "family", "unit", "flags", "source of slots and bytes")
+    return "\n".join([OPERATORS_INTRODUCTION, "", *_table(header, rows)])
+
+
+def _code(entry: Mapping[str, Any]) -> str:
+    names = [*entry.get("types", ()), *([f"/{entry['pattern']}/"] if "pattern" in entry else [])]
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def errors_page() -> str:
@@ -257,6 +284,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "cli.md": cli_page,
     REFERENCE / "columns.md": columns_page,
     REFERENCE / "devices.md": devices_page,
+    REFERENCE / "operators.md": operators_page,
     REFERENCE / "errors.md": errors_page,
     REFERENCE / "configuration.md": configuration_page,
     REFERENCE / "json.md": json_page,
