@@ -22,20 +22,21 @@ from ..analyzer.answer import Answer, Coverage, DeviceInfo
 from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import shown
+from .folding import fold
 from .headline import device_line, headline
 from .palette import BOUNDS, PALETTE
 from .tables import Cell, Table, facts_of, tables_of
 
 # Reasons listed below a table whose width has no room for the column: the first ones matter most.
 DETAILS_SHOWN: Final = 5
-_BREAK_AFTER: Final = ";,/_ "
+SHAPE_LINES: Final = 3
 
 
 class Folded:
     """Text that folds after a separator where it can: `384,192,16,32` never breaks inside a number."""
 
-    def __init__(self, text: str, least: int, style: Style) -> None:
-        self.text, self.least, self.style = text, least, style
+    def __init__(self, text: str, least: int, most_lines: int | None, style: Style) -> None:
+        self.text, self.least, self.most_lines, self.style = text, least, most_lines, style
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Between the declared least width and the whole text on one line, in terminal cells."""
@@ -44,28 +45,12 @@ class Folded:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One Text per line of the width that the table gives."""
-        yield Text("\n".join(fold(self.text, options.max_width)), style=self.style)
-
-
-def fold(text: str, width: int) -> Iterator[str]:
-    """Cut text into lines of at most `width` terminal cells, after a separator where one is in reach."""
-    width = max(width, 1)
-    while Text(text).cell_len > width:
-        end = width
-        while Text(text[:end]).cell_len > width:  # wide characters take two cells
-            end -= 1
-        end = max(end, 1)
-        breaks = [at for at in range(1, end + 1) if _breaks_before(text, at)]
-        end = breaks[-1] if breaks and breaks[-1] > end // 3 else end
-        yield text[:end].rstrip()
-        text = text[end:].lstrip(" ")
-    yield text
-
-
-def _breaks_before(text: str, at: int) -> bool:
-    """Whether a line may end before text[at]: after a separator, or between the words of `BatchMatmul`."""
-    before, here = text[at - 1], text[at : at + 1]
-    return before in _BREAK_AFTER or (before.islower() and here.isupper())
+        lines = list(fold(self.text, options.max_width))
+        if self.most_lines is not None and len(lines) > self.most_lines:
+            kept = lines[: self.most_lines]
+            kept[-1] = kept[-1][: options.max_width - 1] + "…"
+            lines = kept
+        yield Text("\n".join(lines), style=self.style)
 
 
 def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
@@ -133,7 +118,7 @@ def _print_table(console: Console, table: Table, width: int) -> None:
         made.add_row(*(_renderable(table.columns[at], row[at]) for at in shown_at))
     console.print()
     if table.title:
-        console.print(Text(table.title, style="bold"))
+        console.print(Text(shown(table.title), style="bold"))
     if table.lead:
         console.print(Text(table.lead, style="dim"))
     console.print(made)
@@ -155,7 +140,9 @@ def _print_details(console: Console, table: Table, width: int) -> None:
 
 
 def _add_column(made: RichTable, column: Column) -> None:
-    header = f"{column.header}\n{column.unit}" if column.unit else column.header
+    header = shown(column.header)
+    if column.unit:
+        header += f"\n{column.unit}"
     if column.numeric:
         made.add_column(header, justify="right", no_wrap=True)
     else:
@@ -169,7 +156,9 @@ def _renderable(column: Column, cell: Cell) -> Text | Folded:
     style = _style(column, cell)
     if column.numeric:
         return Text(text, style=style)
-    return Folded(text, column.least or len(text), style)
+    # A fused kernel lists a dozen operands; the terminal shows the first ones, the other formats all.
+    most_lines = SHAPE_LINES if column.format_name == "shapes" else None
+    return Folded(text, column.least or len(text), most_lines, style)
 
 
 def _style(column: Column, cell: Cell) -> Style:

@@ -93,7 +93,8 @@ def _hotspots(answer: Answer) -> str:
     lead = "The longest of" if len(rows) > 1 else "The only one of"
     return (
         f"{lead} {plural(len(rows), 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
-        f"{format_duration(first.total_us)}{of}, {first.bound}/{first.limiter} ({first.confidence} confidence)."
+        f"{format_duration(first.total_us)}{of}, {first.bound}/{first.limiter} "
+        f"({first.confidence} confidence)."
     )
 
 
@@ -131,7 +132,8 @@ def _compare(answer: Answer) -> str:
     verdict = answer.extras.get("verdict")
     outcome = f" Verdict: {verdict.outcome}." if verdict is not None else ""
     return (
-        f"The step takes {format_duration(after.wall_us)} after, {format_duration(before.wall_us)} before{pct}; "
+        f"The step takes {format_duration(after.wall_us)} after, "
+        f"{format_duration(before.wall_us)} before{pct}; "
         f"{plural(sum(row.change != 'same' for row in answer.rows), 'kernel position')} changed.{outcome}"
     )
 

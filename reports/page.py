@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .. import __version__
 from ..analyzer.answer import RunInfo
 from .escape import script_json, shown
+from .folding import BREAK
 from .palette import PALETTE
 
 
@@ -33,7 +34,13 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters["show"] = lambda value, limit=240: shown(str(value), limit)
+    made.filters["foldable"] = _foldable
     return made
+
+
+def _foldable(text: str) -> Markup:
+    """Escaped text with break opportunities; what a reader copies out of the page is the text itself."""
+    return Markup("<wbr>").join(escape(part) for part in BREAK.split(text))
 
 
 def asset(name: str) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -45,7 +46,7 @@ class Table:
     @property
     def id(self) -> str:
         """The id of its HTML element."""
-        return f"table-{self.name.replace('_', '-')}"
+        return "table-" + re.sub(r"[^a-z0-9]+", "-", self.name.lower())[:60]
 
     def options(self, column: Column) -> list[str]:
         """The distinct values that a filter on the column can choose, sorted."""
@@ -100,6 +101,8 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
 
 def field_value(row: Any, path: str) -> Any:
     """The value at a dotted path of a record or mapping; None where a part of the path is None or absent."""
+    if isinstance(row, Mapping) and path in row:  # a column of a query may have a dot in its name
+        return row[path]
     value = row
     for name in path.split("."):
         if value is None:

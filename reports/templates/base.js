@@ -93,7 +93,7 @@
       const text = document.getElementById(element.dataset.figure).textContent;
       const spec = JSON.parse(text);
       figures.set(element.id, { element: element, data: spec.data, layout: spec.layout, narrow: narrow,
-        config: { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage"] } });
+        config: { responsive: true, displaylogo: false, displayModeBar: spec.layout.dragmode ? "hover" : false, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage"] } });
       draw(element.id);
     }
   }

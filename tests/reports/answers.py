@@ -230,6 +230,25 @@ def hotspots_answer(*rows: HotspotRow, notes: tuple[str, ...] = ("Rank 0 of 1 is
     return Answer("hotspots", RUN, DEVICE, COVERAGE, rows or (GATE_UP, EXPERTS, UNKNOWN), notes)
 
 
+def step_row(step: int, wall: float) -> StepRow:
+    """A decode step of which a quarter is idle."""
+    return StepRow(
+        step_id=step,
+        wall_us=wall,
+        busy_us=wall * 0.75,
+        idle_us=wall * 0.25,
+        idle_share=0.25,
+        short_gaps_us=100.0,
+        kernels=6,
+        aicore_us=wall * 0.7,
+        communication_us=10.0,
+        other_engine_us=1.0,
+        gap_before_us=None,
+        phase="decode",
+        outlier=step == 3,
+    )
+
+
 def summary_answer() -> Answer:
     """Three steps of which one is an outlier, time by bound, and one idle stretch."""
     rows = tuple(
@@ -237,23 +256,26 @@ def summary_answer() -> Answer:
         for key, kernels, us in (
             ("memory/hbm", 6, 100.0),
             ("latency/launch", 9, 60.0),
-            ("unknown/no shapes", 3, 40.0),
+            ("unknown/shapes", 3, 40.0),
         )
     )
-    steps = tuple(
-        StepRow(
-            step, wall, wall * 0.75, wall * 0.25, 0.25, 6, wall * 0.7, 10.0, 1.0, None, "decode", step == 3
-        )
-        for step, wall in ((3, 25626.0), (4, 10666.0), (5, 10718.0))
-    )
-    idle = (
-        IdleRow(
-            4, "step", 0.0, 2300.0, 2000.0, 300.0, 5, 0.1875, None, KernelRef(7, "op_a", "GatherV2", 46, 3.0)
-        ),
+    idle = IdleRow(
+        step_id=4,
+        kind="step",
+        start_us=0.0,
+        span_us=2300.0,
+        idle_us=2000.0,
+        busy_us=300.0,
+        kernels=5,
+        other_engine_us=0.0,
+        share_of_step=0.1875,
+        before=None,
+        after=KernelRef(7, "op_a", "GatherV2", 46, 3.0),
     )
     spread = StepSpread(3, 10718.0, 8038.5, 2679.5, 0.25, 7502.6, 10.0, (3,))
+    steps = (step_row(3, 25626.0), step_row(4, 10666.0), step_row(5, 10718.0))
     return Answer(
-        "summary", RUN, DEVICE, COVERAGE, rows, (), {"spread": spread, "steps": steps, "idle": idle}
+        "summary", RUN, DEVICE, COVERAGE, rows, (), {"spread": spread, "steps": steps, "idle": (idle,)}
     )
 
 

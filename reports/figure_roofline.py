@@ -1,0 +1,270 @@
+"""The roofline: what each kernel group reached, under the roofs of the device.
+
+x is FLOPs per byte, y is FLOPs per second, both logarithmic: a bandwidth is a line of slope one, a compute
+peak a level. A group is drawn at its least bytes; where its bytes are a range, a bar leads from there to the
+other end, cut at the HBM roof, because more bytes than that cannot have moved. Nothing is drawn above a roof
+as if it were a feat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..analyzer.report_data import Point, Roof
+from ..units import format_bytes_decimal
+from .escape import hover_text
+from .figures import MUTED, Figure, axis, frame, hover
+from .palette import BOUNDS, bound_colour, css_variable
+
+_LARGEST: Final = 46.0  # diameter of the longest group, px
+_SMALLEST: Final = 7.0  # small enough to tell from the large, large enough to point at
+# The first view holds the groups with this share of the time: a tiny kernel six decades down would squeeze
+# the rest into a corner. A double click shows every group.
+_VIEW_SHARE: Final = 0.99
+_BOUND_NAMES: Final = {
+    "memory": "memory-bound",
+    "compute": "compute-bound",
+    "latency": "latency-bound",
+    "communication": "communication",
+    "other": "other",
+    "unknown": "unknown",
+}
+
+
+def roofline_figure(points: Sequence[Point], roofs: Sequence[Roof]) -> Figure:
+    """The figure; without points or without roofs the rest is still drawn."""
+    x_range, y_range = _ranges(points, roofs)
+    longest = max((p.total_us for p in points), default=1.0)
+    data = [*_roof_traces(roofs, x_range), *_ridge_traces(roofs)]
+    for bound in BOUNDS:
+        chosen = [point for point in points if _bound(point) == bound]
+        if chosen:
+            data += [_range_trace(bound, chosen), _point_trace(bound, chosen, longest)]
+    layout = frame(
+        xaxis=axis(
+            "arithmetic intensity, FLOP per byte (least bytes)",
+            type="log",
+            range=_log(x_range),
+            dtick=1,
+            exponentformat="power",
+        ),
+        yaxis=axis("achieved, TFLOP/s", type="log", range=_log(y_range), dtick=1, exponentformat="power"),
+        annotations=_roof_labels(roofs, x_range, y_range),
+        margin={"l": 64, "r": 16, "t": 40, "b": 52},
+        dragmode="zoom",
+    )
+    return {"data": [trace for trace in data if trace], "layout": layout}
+
+
+def _bound(point: Point) -> str:
+    return point.bound if point.bound in BOUNDS else "unknown"
+
+
+def _ranges(
+    points: Sequence[Point], roofs: Sequence[Roof]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Room around the points of the first view and the HBM ridges, in data units."""
+    seen = _in_view(points)
+    peaks = [roof.value for roof in roofs if roof.kind == "compute"]
+    xs = [p.intensity for p in seen] + [p.intensity_low for p in seen if p.intensity_low]
+    xs += [ridge for memory, _, ridge in _ridges(roofs) if memory.name == "HBM"]
+    ys = [p.tflops for p in seen] + peaks
+    xs, ys = xs or [0.1, 1000.0], ys or [0.01, 1000.0]
+    return (min(xs) / 3, max(xs) * 4), (min(ys) / 3, max(ys) * 3)
+
+
+def _in_view(points: Sequence[Point]) -> list[Point]:
+    """The longest groups that hold _VIEW_SHARE of the time; `points` come by falling time."""
+    total = sum(point.total_us for point in points)
+    seen: list[Point] = []
+    reached = 0.0
+    for point in points:
+        if seen and reached >= _VIEW_SHARE * total:
+            break
+        seen.append(point)
+        reached += point.total_us
+    return seen
+
+
+def _log(bounds: tuple[float, float]) -> list[float]:
+    return [round(math.log10(value), 4) for value in bounds]
+
+
+def _bandwidth_tflops(gb_s: float, intensity: float) -> float:
+    """GB/s (1e9) x FLOP per byte = 1e9 FLOP/s; / 1000 = TFLOP/s."""
+    return gb_s * intensity / 1e3
+
+
+def _ridges(roofs: Sequence[Roof]) -> list[tuple[Roof, Roof, float]]:
+    """(bandwidth, compute, FLOP per byte where they meet): peak 1e12 / bandwidth 1e9."""
+    return [
+        (memory, peak, peak.value * 1e3 / memory.value)
+        for memory in roofs
+        for peak in roofs
+        if memory.kind == "bandwidth" and peak.kind == "compute"
+    ]
+
+
+def _roof_traces(roofs: Sequence[Roof], x_range: tuple[float, float]) -> list[dict[str, Any]]:
+    peaks = [roof.value for roof in roofs if roof.kind == "compute"]
+    widest = max((roof.value for roof in roofs if roof.kind == "bandwidth"), default=None)
+    traces = []
+    for roof in roofs:
+        if roof.kind == "bandwidth":
+            # A bandwidth roof ends where it meets the highest compute roof.
+            end = max(peaks) * 1e3 / roof.value if peaks else x_range[1]
+            xs = [x_range[0] / 10, end]
+            ys = [_bandwidth_tflops(roof.value, x) for x in xs]
+        else:
+            start = roof.value * 1e3 / widest if widest else x_range[0] / 10
+            xs, ys = [start, x_range[1] * 10], [roof.value, roof.value]
+        traces.append(_line(roof, xs, ys))
+    return traces
+
+
+def _line(roof: Roof, xs: list[float], ys: list[float]) -> dict[str, Any]:
+    dash = {"HBM": "solid", "L2": "dash"}.get(roof.name, "dot" if roof.kind == "compute" else "dash")
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": xs,
+        "y": ys,
+        "line": {"color": css_variable("ink"), "width": 2 if roof.name == "HBM" else 1.3, "dash": dash},
+        "hoverinfo": "text",
+        "hovertext": hover(
+            f"{roof.name} roof: {_roof_value(roof)}",
+            (("source", roof.source), ("confidence", roof.confidence)),
+        ),
+        "showlegend": False,
+    }
+
+
+def _roof_value(roof: Roof) -> str:
+    return f"{roof.value:,.0f} GB/s" if roof.kind == "bandwidth" else f"{roof.value:,.4g} TFLOP/s"
+
+
+def _ridge_traces(roofs: Sequence[Roof]) -> list[dict[str, Any]]:
+    ridges = [each for each in _ridges(roofs) if each[0].name == "HBM"]
+    if not ridges:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [ridge for _, _, ridge in ridges],
+            "y": [peak.value for _, peak, _ in ridges],
+            "marker": {"symbol": "diamond-open", "size": 8, "color": css_variable("ink")},
+            "hoverinfo": "text",
+            "hovertext": [
+                hover(f"ridge {peak.name}: {ridge:,.1f} FLOP/B", (("HBM meets", _roof_value(peak)),))
+                for _, peak, ridge in ridges
+            ],
+            "showlegend": False,
+        }
+    ]
+
+
+def _roof_labels(
+    roofs: Sequence[Roof], x_range: tuple[float, float], y_range: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """Bandwidths are named beside their lower end, the highest above its line; peaks at their right end."""
+    labels = []
+    widest = max((roof.value for roof in roofs if roof.kind == "bandwidth"), default=None)
+    for roof in roofs:
+        if roof.kind == "bandwidth":
+            # Somewhat inside the frame, so that the text beside the line is inside it too.
+            x = max(x_range[0], y_range[0] * 1e3 / roof.value) * (8 if roof.value == widest else 2)
+            y = _bandwidth_tflops(roof.value, x)
+            above = roof.value == widest and len(roofs) > 1
+            labels.append(_label(roof, x, y, "right" if above else "left", "bottom" if above else "top"))
+    # Peaks that lie close together get their names side by side.
+    level, places = None, 0
+    for roof in sorted((each for each in roofs if each.kind == "compute"), key=lambda each: -each.value):
+        close = level is not None and level / roof.value < (y_range[1] / y_range[0]) ** 0.045
+        places = places + 1 if close else 0
+        level = roof.value
+        labels.append(_label(roof, x_range[1], roof.value, "right", "bottom") | {"xshift": -4 - 160 * places})
+    return labels
+
+
+def _label(roof: Roof, x: float, y: float, xanchor: str, yanchor: str) -> dict[str, Any]:
+    return {
+        "x": math.log10(x),
+        "y": math.log10(y),
+        "text": f"{hover_text(roof.name)} {_roof_value(roof)}",
+        "showarrow": False,
+        "xanchor": xanchor,
+        "yanchor": yanchor,
+        "xshift": -6 if xanchor == "right" else 6,
+        "font": {"color": MUTED, "size": 11},
+    }
+
+
+def _point_trace(bound: str, points: Sequence[Point], longest: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": _BOUND_NAMES[bound],
+        "x": [point.intensity for point in points],
+        "y": [point.tflops for point in points],
+        "marker": {
+            # Area in proportion to time: twice the time looks twice as large.
+            "size": [round(max(_SMALLEST, _LARGEST * math.sqrt(p.total_us / longest)), 1) for p in points],
+            "sizemode": "diameter",
+            "color": bound_colour(bound),
+            "opacity": 0.78,
+            "line": {"color": css_variable("surface"), "width": 1},
+        },
+        "customdata": [_filter_key(point) for point in points],
+        "hoverinfo": "text",
+        "hovertext": [_point_hover(point) for point in points],
+        "meta": {"filtered": True},
+    }
+
+
+def _range_trace(bound: str, points: Sequence[Point]) -> dict[str, Any] | None:
+    ranged = [point for point in points if point.intensity_low is not None]
+    if not ranged:
+        return None
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [x for point in ranged for x in (point.intensity_low, point.intensity, None)],
+        "y": [y for point in ranged for y in (point.tflops, point.tflops, None)],
+        "line": {"color": bound_colour(bound), "width": 3},
+        "marker": {"symbol": "line-ns-open", "size": 12, "color": bound_colour(bound), "line": {"width": 2}},
+        "opacity": 0.6,
+        "customdata": [_filter_key(point) for point in ranged for _ in range(3)],
+        "hoverinfo": "text",
+        "hovertext": [_point_hover(point) for point in ranged for _ in range(3)],
+        "showlegend": False,
+        "meta": {"filtered": True},
+    }
+
+
+def _filter_key(point: Point) -> list[Any]:
+    return [point.type, list(point.streams)]
+
+
+def _point_hover(point: Point) -> str:
+    lo, hi = format_bytes_decimal(point.bytes_lo), format_bytes_decimal(point.bytes_hi)
+    rate = f"{point.bytes_lo / point.median_us / 1e3:,.0f} GB/s"
+    if point.intensity_low is not None:
+        traffic = f"{lo} to {hi} (a range: at least {rate})"
+    else:
+        traffic = f"{lo} ({rate})"
+    return hover(
+        point.type,
+        (
+            ("shapes", point.shapes),
+            ("time", f"{point.count:,} x {point.median_us:,.2f} us = {point.total_us:,.0f} us"),
+            ("bytes", traffic),
+            ("compute", f"{point.tflops:,.3g} TFLOP/s, {point.unit} {point.dtype}"),
+            ("intensity", f"{point.intensity:,.3g} FLOP/B"),
+            ("bound", f"{point.bound}/{point.limiter}, {point.confidence} confidence"),
+            ("id", point.id),
+        ),
+        point.reason,
+    )

@@ -1,0 +1,175 @@
+"""The roofline report: one HTML file that answers what limits a run, for people who were not there.
+
+Order: the answer, how much of the capture it rests on, the device; then the picture, the time, the step, the
+kernels, what could be prefetched, and what the report cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ..analyzer.answer import Answer, StepSpread
+from ..analyzer.report_data import ReportInput, Timeline, Undrawn
+from ..units import format_duration
+from .figure_roofline import roofline_figure
+from .figure_time import STEPS_SHOWN, steps_figure, time_figure
+from .figure_timeline import timeline_figure
+from .figures import Figure
+from .headline import bound_shares, device_line, headline, percent, plural
+from .page import render_page
+from .tables import Table, table
+
+# Rows that a browser still sorts at once; JSON and CSV have all of them.
+HOTSPOT_ROWS: Final = 1000
+CANDIDATE_ROWS: Final = 200
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number at the top of the page."""
+
+    label: str
+    value: str
+    unit: str = ""
+    detail: str = ""
+
+
+def roofline_report(data: ReportInput, generated_at: str = "") -> str:
+    """The whole page; `generated_at` is shown as given, so that the same input gives the same bytes."""
+    summary = data.summary
+    steps = tuple(summary.extras.get("steps", ()))
+    figures = _figures(data)
+    return render_page(
+        "roofline.html.j2",
+        run=summary.run,
+        figures=figures,
+        generated_at=generated_at,
+        heights={name: figure["layout"].get("height", 560) for name, figure in figures.items()},
+        headline=headline(summary),
+        coverage=summary.coverage,
+        device=summary.device,
+        device_line=device_line(summary.device) if summary.device else "",
+        tiles=_tiles(data),
+        types=sorted({point.type for point in data.points}),
+        streams=sorted({stream for point in data.points for stream in point.streams}, key=_stream_order),
+        points_left_out=data.points_left_out,
+        undrawn=[undrawn_sentence(each) for each in data.undrawn],
+        steps=table("summary", "steps", steps, STEPS_SHOWN),
+        idle=table("summary", "idle", tuple(summary.extras.get("idle", ()))),
+        timeline=data.timeline,
+        timeline_sentence=timeline_sentence(data.timeline) if data.timeline else "",
+        hotspots=table("hotspots", "rows", data.hotspots.rows, HOTSPOT_ROWS),
+        candidates=table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS),
+        candidates_headline=headline(data.candidates),
+        other_engines=_extra_table(summary, "other_engines"),
+        limits=limits_of(data),
+    )
+
+
+def _figures(data: ReportInput) -> dict[str, Figure]:
+    """Element id -> figure; ids are fixed, they are part of the page's bytes and of links into it."""
+    made: dict[str, Figure] = {}
+    if data.points:
+        made["figure-roofline"] = roofline_figure(data.points, data.roofs)
+    if data.hotspots.rows:
+        made["figure-time"] = time_figure(data.hotspots.rows)
+    if steps := data.summary.extras.get("steps"):
+        made["figure-steps"] = steps_figure(steps)
+    if data.timeline and data.timeline.kernels:
+        made["figure-timeline"] = timeline_figure(data.timeline)
+    return made
+
+
+def _tiles(data: ReportInput) -> list[Tile]:
+    summary = data.summary
+    spread = next((value for value in summary.extras.values() if isinstance(value, StepSpread)), None)
+    tiles: list[Tile] = []
+    if spread is not None:
+        value, unit = format_duration(spread.wall_us).split(" ")
+        outliers = f"; outlier {', '.join(map(str, spread.outlier_steps))}" if spread.outlier_steps else ""
+        tiles.append(Tile("Step", value, unit, f"median of {plural(spread.steps, 'step')}{outliers}"))
+        idle = format_duration(spread.idle_us)
+        tiles.append(Tile("Device idle", percent(spread.idle_share), "", f"{idle} of a step"))
+    shares = bound_shares(summary.rows)
+    total = sum(shares.values())
+    for bound, us in sorted(shares.items(), key=lambda item: -item[1])[:2]:
+        tiles.append(Tile(f"Bound: {bound}", percent(us / total), "", "of the kernel time"))
+    coverage = summary.coverage
+    if coverage and coverage.aicore_us > 0:
+        labelled = percent(coverage.labelled_us / coverage.aicore_us)
+        tiles.append(Tile("Labelled", labelled, "", f"of {format_duration(coverage.aicore_us)} AI-core time"))
+    tiles.append(_candidate_tile(data.candidates))
+    return tiles
+
+
+def _candidate_tile(answer: Answer) -> Tile:
+    best = next((row for row in answer.rows if row.status == "candidate"), None)
+    if best is None:
+        return Tile("Prefetch", "none", "", "no target with a safe window")
+    if best.predicted_saving_step_us is None:
+        return Tile("Best prefetch", best.target_type, "", "saving not known")
+    value, unit = format_duration(best.predicted_saving_step_us, 0).split(" ")
+    return Tile("Best prefetch", f"~{value}", f"{unit} / step", f"predicted for {best.target_type}")
+
+
+def _stream_order(stream: str) -> tuple[bool, int, str]:
+    return (not stream.isdigit(), int(stream) if stream.isdigit() else 0, stream)
+
+
+def _extra_table(answer: Answer, name: str) -> Table | None:
+    rows = answer.extras.get(name)
+    return table(answer.command, name, rows) if rows else None
+
+
+def undrawn_sentence(undrawn: Undrawn) -> str:
+    """'12 kernel groups (3.4 ms): moves data without arithmetic …'."""
+    return f"{plural(undrawn.groups, 'kernel group')} ({format_duration(undrawn.total_us)}): {undrawn.reason}"
+
+
+def timeline_sentence(timeline: Timeline) -> str:
+    """Which step is shown, and what its picture leaves out."""
+    step = timeline.step
+    chosen = f", the median of {timeline.steps} by wall time" if timeline.steps > 1 else ""
+    text = (
+        f"Step {step.step_id}{chosen}: {format_duration(step.wall_us)}, "
+        f"{format_duration(step.idle_us)} of it idle. "
+    )
+    if timeline.gaps:
+        shown = sum(gap.idle_us for gap in timeline.gaps)
+        text += (
+            f"Marked: {plural(len(timeline.gaps), 'stretch')} of at least {timeline.least_gap_us:g} us "
+            f"in which nothing runs, {format_duration(shown)} together; the rest of the idle time are "
+            "shorter gaps between kernels. "
+        ).replace("stretchs", "stretches")
+    if timeline.left_out:
+        left_out = format_duration(timeline.left_out_us)
+        text += f"The {timeline.left_out:,} shortest kernels ({left_out}) are not drawn."
+    return text.strip()
+
+
+def limits_of(data: ReportInput) -> list[str]:
+    """What the report cannot tell: the notes of its answers, each once, and what coverage leaves open."""
+    said: dict[str, None] = {}
+    for answer in (data.summary, data.hotspots, data.candidates):
+        said.update(dict.fromkeys(answer.notes))
+    return [*said, *_coverage_limits(data.summary)]
+
+
+def _coverage_limits(answer: Answer) -> Iterable[str]:
+    coverage = answer.coverage
+    if coverage is None or coverage.aicore_us <= 0:
+        return
+    for us, words in (
+        (coverage.unknown_us, "has no label: its bound is unknown"),
+        (coverage.upper_bound_us, "has bytes known only as a range; it is labelled from the least bytes"),
+        (
+            coverage.generic_us,
+            "is of types without a model of their own: inputs and outputs are counted once",
+        ),
+    ):
+        if us > 0:
+            yield f"{percent(us / coverage.aicore_us)} of the AI-core time {words}."
+    if coverage.rows_rejected:
+        yield f"{plural(coverage.rows_rejected, 'row')} of the export could not be read and were set aside."
