@@ -25,7 +25,9 @@ _NZ_BLOCK_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class DtypeInfo:
-    """One data type: short name, bytes of one stored element, and the kind of arithmetic it takes part in."""
+    """One data type: short name, bytes of one stored element, and the kind of arithmetic it takes part
+    in.
+    """
 
     name: str
     element_bytes: float
@@ -54,7 +56,9 @@ class Tensor:
     @property
     def is_folded(self) -> bool:
         """True when the dims are the fractal blocks themselves and not yet the matrix (formats.md 9)."""
-        return self.is_nz and len(self.dims) >= 4 and self.dims[-1] in _NZ_COLUMNS
+        if not self.is_nz or len(self.dims) < 4 or self.dims[-1] not in _NZ_COLUMNS:
+            return False
+        return self.dims[-2] == _NZ_ROWS or len(self.dims) == 4
 
     @property
     def logical(self) -> tuple[int, ...]:
@@ -69,11 +73,8 @@ class Tensor:
         *batch, columns_1, rows_1, rows_0, columns_0 = self.dims
         if rows_0 == _NZ_ROWS:
             return (*batch, rows_1 * rows_0, columns_1 * columns_0)
-        if len(self.dims) == 4:
-            outer, columns_1, rows, columns_0 = self.dims
-            batch_dims = () if outer == 1 else (outer,)
-            return (*batch_dims, rows, columns_1 * columns_0)
-        return self.dims
+        outer, columns_1, rows, columns_0 = self.dims
+        return (*(() if outer == 1 else (outer,)), rows, columns_1 * columns_0)
 
     @property
     def padding_assumed(self) -> bool:
@@ -101,8 +102,9 @@ def parse_operands(
 ) -> tuple[Tensor | None, ...] | None:
     """Read the three `;` lists of one side of a kernel.
 
-    Returns None when the export does not know the shapes (or the cell is damaged); otherwise one entry per
-    slot, None for an empty slot, because slots are positions. A whole empty cell with a dtype is one scalar.
+    Returns None when the export does not know the shapes (or the cell is damaged); otherwise one entry
+    per slot, None for an empty slot, because slots are positions. A whole empty cell with a dtype is
+    one scalar.
     """
     if shapes is None:
         return None
@@ -149,7 +151,9 @@ _DAMAGED: tuple[int, ...] = (-1,)
 
 
 def _parse_dims(cell: str) -> tuple[int, ...] | None:
-    """One slot: dims, None when empty, `_DAMAGED` when it is not a list of non-negative decimal integers."""
+    """One slot: dims, None when empty, `_DAMAGED` when it is not a list of non-negative decimal
+    integers.
+    """
     if not cell.strip():
         return None
     dims = []

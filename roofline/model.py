@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..ingest.shapes import Tensor
+from .registry import OperatorRow
 
 
 @dataclass(frozen=True)
@@ -70,3 +71,8 @@ class Work:
     flags: frozenset[str] = field(default_factory=frozenset)
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def unresolved(row: OperatorRow, *missing: str) -> Work:
+    """Work that cannot be told, and why; family, unit and flags are still known."""
+    return Work(row.family, "unresolved", row.unit, flags=row.flags, missing=missing)

@@ -87,7 +87,7 @@ def _from_user(evidence: DeviceEvidence, fit: Fit, options: RooflineOptions) -> 
         else:
             confidence = "low"
             notes.append(
-                f"{where} disagrees with the export: {device.soc} has {device.cube_cores.value:.0f} cube cores "
+                f"{where} disagrees with the export: {device.soc} has {device.cube_cores.value:.0f} cores "
                 f"at {device.clock_mhz.value:.0f} MHz, the rows say {fit.formula}, which fits "
                 f"{', '.join(fit.candidates)}"
             )
