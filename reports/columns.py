@@ -1,4 +1,4 @@
-"""The columns of every table of every command, read from `columns.toml`."""
+"""The columns of every kind of row (`columns.toml`) and the words around every table (`tables.toml`)."""
 
 from __future__ import annotations
 
@@ -66,40 +66,49 @@ class Column:
 
 
 @dataclass(frozen=True)
-class TableColumns:
-    """The declared columns of one table of one command."""
+class RecordColumns:
+    """The declared columns of one kind of row; `detail` is the field listed below a narrow table."""
+
+    columns: tuple[Column, ...]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class TableText:
+    """What a table of a command is called and says."""
 
     title: str
-    columns: tuple[Column, ...]
+    record: str = ""  # name of the rows' record, for a table that may be empty
     empty: str = ""  # said in place of an empty table; '' = leave the table out
     lead: str = ""  # one sentence on how to read it
-    detail: str = ""  # a field that is listed below where the terminal has no room for its column
 
 
 @functools.cache
-def declared() -> Mapping[str, Mapping[str, TableColumns]]:
-    """Command -> table name -> columns. `rows` are the answer's rows, other names its extras."""
-    text = importlib.resources.files("npu_roofline.reports").joinpath("columns.toml").read_text("utf-8")
+def records() -> Mapping[str, RecordColumns]:
+    """Name of a record -> its columns."""
     return {
-        command: {name: _table(command, name, entry) for name, entry in tables.items()}
-        for command, tables in tomllib.loads(text).items()
+        name: RecordColumns(
+            tuple(_column(each, f"columns.toml [{name}]") for each in entry["columns"]),
+            entry.get("detail", ""),
+        )
+        for name, entry in _data("columns.toml").items()
     }
 
 
-def columns_for(command: str, table: str) -> TableColumns | None:
-    """What `columns.toml` declares for the table, or None: then the columns follow from the rows."""
-    return declared().get(command, {}).get(table)
+def text_for(command: str, table: str) -> TableText:
+    """What `tables.toml` says about a table; its own name as the title where it says nothing."""
+    entry = _data("tables.toml").get(command, {}).get(table)
+    return TableText(table.replace("_", " ")) if entry is None else TableText(**entry)
 
 
-def _table(command: str, name: str, entry: Mapping[str, Any]) -> TableColumns:
-    where = f"columns.toml [{command}.{name}]"
-    return TableColumns(
-        title=entry.get("title", ""),
-        columns=tuple(_column(each, where) for each in entry["columns"]),
-        empty=entry.get("empty", ""),
-        lead=entry.get("lead", ""),
-        detail=entry.get("detail", ""),
-    )
+def silent_extras() -> frozenset[str]:
+    """Plain extras that people are not shown, because the answer says them elsewhere."""
+    return frozenset(_data("tables.toml")["silent"])
+
+
+@functools.cache
+def _data(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(importlib.resources.files("npu_roofline.reports").joinpath(name).read_text("utf-8"))
 
 
 def _column(entry: Mapping[str, Any], where: str) -> Column:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analyzer.answer import Answer
-from .columns import columns_for
+from .columns import records, text_for
 from .envelope import plain
 from .escape import csv_text, json_text
 
@@ -26,8 +26,8 @@ def render_csv(answer: Answer) -> str:
     columns: dict[str, None] = {}
     for _, row in rows:
         columns.update(dict.fromkeys(row))
-    if not rows and (spec := columns_for(answer.command, "rows")):
-        columns.update(dict.fromkeys(path for column in spec.columns for path in column.fields))
+    if not rows:
+        columns.update(dict.fromkeys(_header_of_nothing(answer)))
     several = len(tables) > 1
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -58,6 +58,14 @@ def _tables(answer: Answer) -> list[tuple[str, Sequence[Any]]]:
         if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
             found.append((name, data))
     return found
+
+
+def _header_of_nothing(answer: Answer) -> Sequence[str]:
+    """The column names of an answer without rows, so that a script finds the header it reads by."""
+    if columns := answer.extras.get("columns"):
+        return columns
+    spec = records().get(text_for(answer.command, "rows").record)
+    return [path for column in spec.columns for path in column.fields] if spec else ()
 
 
 def _cell(value: Any) -> Any:

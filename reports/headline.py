@@ -28,8 +28,13 @@ def device_line(device: DeviceInfo) -> str:
 
 
 def percent(share: float) -> str:
-    """A share for a sentence: '43 %', with a decimal below ten, so that a little is not nothing."""
-    return format_share(share, 0 if share >= 0.0995 or share == 0 else 1)
+    """A share for a sentence: '43 %'; never rounded down to nothing or up to everything."""
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= share < 1:
+        return ">99.9 %"
+    whole = 0.0995 <= share < 0.995 or share in (0, 1)
+    return format_share(share, 0 if whole else 1)
 
 
 def plural(count: int, noun: str) -> str:
@@ -156,6 +161,20 @@ def _size(answer: Answer) -> str:
     )
 
 
+def _ingest(answer: Answer) -> str:
+    said = answer.extras
+    ranks = plural(len(said.get("ranks", ())), "rank")
+    return (
+        f"Run {said.get('name')}: {plural(said.get('rows_read', 0), 'row')} read from "
+        f"{plural(sum(row.status == 'read' for row in answer.rows), 'file')} of {ranks}, "
+        f"{said.get('rows_kept', 0):,} kept, {said.get('rows_rejected', 0):,} rejected."
+    )
+
+
+def _query(answer: Answer) -> str:
+    return f"{plural(len(answer.rows), 'row')}."
+
+
 def _count(answer: Answer) -> str:
     return f"{answer.command}: {plural(len(answer.rows), 'row')}."
 
@@ -175,4 +194,6 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "compare": _compare,
     "explain": _explain,
     "size": _size,
+    "ingest": _ingest,
+    "query": _query,
 }

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..analyzer.answer import Answer
-from .columns import Column, TableColumns, columns_for
+from ..analyzer.answer import Answer, StepComparison, StepTimes, Verdict
+from .columns import Column, RecordColumns, records, silent_extras, text_for
 from .formats import format_named
 
 # A single record of more fields than this is read down, as name and value, not across.
@@ -28,6 +28,35 @@ class Cell:
     number: float | int | None = None
     css: str = ""
     filter_key: str = ""
+
+
+@dataclass(frozen=True)
+class StepSide:
+    """One row of a step comparison: a side, or the change from one to the other."""
+
+    side: str
+    steps: int | None = None
+    wall_us: float | None = None
+    busy_us: float | None = None
+    idle_us: float | None = None
+    wall_mean_us: float | None = None
+    busy_mean_us: float | None = None
+    idle_mean_us: float | None = None
+    note: str = ""
+
+    @classmethod
+    def of(cls, side: str, times: StepTimes) -> StepSide:
+        """The row of one side; what was set aside is its note."""
+        means = (times.wall_mean_us, times.busy_mean_us, times.idle_mean_us)
+        return cls(
+            side,
+            times.steps,
+            times.wall_us,
+            times.busy_us,
+            times.idle_us,
+            *means,
+            note="; ".join(times.set_aside),
+        )
 
 
 @dataclass(frozen=True)
@@ -57,31 +86,27 @@ class Table:
 def tables_of(answer: Answer) -> tuple[Table, ...]:
     """The answer's rows and every extra that is a table, in that order."""
     made = [table(answer.command, "rows", answer.rows)]
-    made += [
-        table(answer.command, name, rows)
-        for name, value in answer.extras.items()
-        if (rows := _records(value)) is not None
-    ]
+    for name, value in answer.extras.items():
+        made += [table(answer.command, name, rows) for rows in _row_sets(value)]
     return tuple(made)
 
 
 def facts_of(answer: Answer) -> tuple[tuple[str, str], ...]:
     """Extras that are plain values, as (name, text)."""
     return tuple(
-        (name, _generic_text(value))
+        (name, format_named("list").print(value))
         for name, value in answer.extras.items()
-        if _records(value) is None and value not in (None, "", ())
+        if value not in (None, "", ()) and not _row_sets(value) and name not in silent_extras()
     )
 
 
 def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) -> Table:
-    """Rows as a table with the declared columns, or with the rows' own fields where none are declared.
+    """Rows as a table with the columns of their record, or with their own fields where none are declared.
 
     Columns without a single known value are left out; `cap` limits the rows, and the rest is counted.
     """
-    spec = columns_for(command, name) or TableColumns(name.replace("_", " "), _own_columns(rows))
-    if spec.columns == () and len(rows) == 1:
-        spec, rows = _RECORD, _read_down(rows[0])
+    text = text_for(command, name)
+    spec, rows = _columns_of(rows, text.record)
     kept = rows if cap is None else rows[:cap]
     cells = [[_cell(row, column) for column in spec.columns] for row in kept]
     used = [
@@ -89,14 +114,26 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
     ]
     return Table(
         name=f"{command}-{name}",
-        title=spec.title,
+        title=text.title,
         columns=tuple(spec.columns[at] for at in used),
         rows=tuple(tuple(row[at] for at in used) for row in cells),
-        empty=spec.empty,
-        lead=spec.lead,
+        empty=text.empty,
+        lead=text.lead,
         details=tuple(str(field_value(row, spec.detail) or "") for row in kept) if spec.detail else (),
         omitted=len(rows) - len(kept),
     )
+
+
+def _columns_of(rows: Sequence[Any], expected: str) -> tuple[RecordColumns, Sequence[Any]]:
+    """The columns for these rows, and the rows as those columns read them."""
+    name = type(rows[0]).__name__ if rows else expected
+    if name in records():
+        return records()[name], rows
+    if len(rows) == 1 and len(record_fields(rows[0])) > _FIELDS_ACROSS:
+        return _RECORD, [
+            {"name": each, "value": field_value(rows[0], each)} for each in record_fields(rows[0])
+        ]
+    return RecordColumns(_own_columns(rows)), rows
 
 
 def field_value(row: Any, path: str) -> Any:
@@ -143,32 +180,42 @@ def _css_name(text: str) -> str:
     return text if text.isascii() and text.isalpha() and len(text) < 20 else ""
 
 
-def _records(value: Any) -> Sequence[Any] | None:
+def _row_sets(value: Any) -> list[Sequence[Any]]:
+    """The tables that an extra is made of: none for a plain value, several for records that hold records."""
+    if isinstance(value, StepComparison):
+        return [_sides(value)]
+    if isinstance(value, Verdict):
+        return [
+            ({"outcome": value.outcome, "next": value.next_action, "signals": value.failure_signals},),
+            value.criteria,
+        ]
     if is_record(value):
-        return (value,)
-    if isinstance(value, Sequence) and not isinstance(value, str) and value and all(map(is_record, value)):
-        return value
-    if isinstance(value, tuple | list) and not value:
-        return ()
-    return None
+        return [(value,)]
+    if isinstance(value, list | tuple) and value and all(map(is_record, value)):
+        return [value]
+    return []
 
 
-_RECORD: Final = TableColumns(
-    "", (Column(("name",), "field", "raw"), Column(("value",), "value", "list", least=24))
+def _sides(step: StepComparison) -> tuple[StepSide, ...]:
+    change = StepSide(
+        "change", wall_us=step.wall_delta_us, busy_us=step.busy_delta_us, idle_us=step.idle_delta_us,
+        note="; ".join(part for part in (step.wall_change, step.why) if part),
+    )  # fmt: skip
+    return (
+        *(StepSide.of(name, times) for name, times in (("before", step.before), ("after", step.after))),
+        change,
+    )
+
+
+_RECORD: Final = RecordColumns(
+    (Column(("name",), "field", "raw"), Column(("value",), "value", "list", least=24))
 )
 
 
-def _read_down(row: Any) -> list[dict[str, Any]]:
-    return [{"name": name, "value": field_value(row, name)} for name in record_fields(row)]
-
-
 def _own_columns(rows: Sequence[Any]) -> tuple[Column, ...]:
-    """A column per field; none where a single long record is better read down."""
     names: dict[str, None] = {}
     for row in rows:
         names.update(dict.fromkeys(record_fields(row)))
-    if len(rows) == 1 and len(names) > _FIELDS_ACROSS:
-        return ()
     return tuple(Column((name,), name, _own_format(field_value(row, name) for row in rows)) for name in names)
 
 
@@ -177,7 +224,3 @@ def _own_format(values: Iterable[Any]) -> str:
     if kinds and kinds <= {int, float}:
         return "id_number"
     return "list" if any(issubclass(kind, tuple | list | Mapping) for kind in kinds) else "raw"
-
-
-def _generic_text(value: Any) -> str:
-    return format_named("list").print(value)

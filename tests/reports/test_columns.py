@@ -1,39 +1,27 @@
-"""columns.toml and the records it points into cannot drift apart."""
+"""columns.toml, tables.toml and the records they point into cannot drift apart."""
 
 from __future__ import annotations
 
 import dataclasses
+import tomllib
 import types
 import typing
+from importlib import resources
 
 import pytest
-from npu_roofline.analyzer import answer
-from npu_roofline.reports.columns import Column, columns_for, declared
+from npu_roofline.analyzer import answer, answer_compare
+from npu_roofline.reports import tables
+from npu_roofline.reports.columns import Column, records, text_for
 
-# (command, table) -> the record of its rows; a table without an entry fails the test below.
-RECORDS = {
-    ("hotspots", "rows"): answer.HotspotRow,
-    ("summary", "rows"): answer.SummaryRow,
-    ("summary", "spread"): answer.StepSpread,
-    ("summary", "steps"): answer.StepRow,
-    ("summary", "idle"): answer.IdleRow,
-    ("summary", "other_engines"): answer.OtherEngineRow,
-    ("candidates", "rows"): answer.CandidateRow,
-    ("candidates", "rejected"): answer.CandidateRow,
-    ("explain", "steps"): answer.ExplainStep,
-    ("explain", "walk"): answer.WalkStep,
-    ("size", "rows"): answer.SizeRow,
-    ("compare", "rows"): answer.CompareRow,
-    ("runs", "rows"): answer.RunRow,
-    ("runs", "questions"): answer.QuestionRow,
-    ("runs", "ranks"): answer.RankRow,
-    ("ingest", "rows"): answer.IngestRow,
-    ("devices", "rows"): answer.DeviceRow,
-}
-TABLES = [(command, name) for command, tables in declared().items() for name in tables]
+ROOMS = (answer, answer_compare, tables)
 
 
-def record_at(record: type, path: str) -> bool:
+def record_named(name: str) -> type:
+    """The record that a section of columns.toml is about."""
+    return next(getattr(room, name) for room in ROOMS if hasattr(room, name))
+
+
+def has_path(record: type, path: str) -> bool:
     """Whether the dotted path exists in the record's fields, through optional records."""
     here: typing.Any = record
     for name in path.split("."):
@@ -47,21 +35,32 @@ def record_at(record: type, path: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("command", "table"), TABLES)
-def test_every_column_points_at_a_field(command: str, table: str) -> None:
+@pytest.mark.parametrize("name", records())
+def test_every_column_points_at_a_field(name: str) -> None:
     """A renamed or removed field of an answer makes this fail, not the user's report show dashes."""
-    spec = columns_for(command, table)
-    assert spec is not None
-    record = RECORDS[command, table]
-    missing = [path for column in spec.columns for path in column.fields if not record_at(record, path)]
+    record, spec = record_named(name), records()[name]
+    missing = [path for column in spec.columns for path in column.fields if not has_path(record, path)]
     assert missing == []
-    assert not spec.detail or record_at(record, spec.detail)
+    assert not spec.detail or has_path(record, spec.detail)
 
 
 def test_a_path_into_nothing_is_noticed() -> None:
     """The check above can fail: a field that no record has is found."""
-    assert record_at(answer.CandidateRow, "window.duration_us")
-    assert not record_at(answer.CandidateRow, "window.colour")
+    assert has_path(answer.CandidateRow, "window.duration_us")
+    assert not has_path(answer.CandidateRow, "window.colour")
+
+
+def test_tables_name_records_that_have_columns() -> None:
+    """The record that an empty table takes its columns from is declared."""
+    said = tomllib.loads(resources.files("npu_roofline.reports").joinpath("tables.toml").read_text("utf-8"))
+    named = [
+        text_for(command, table).record
+        for command, entries in said.items()
+        if isinstance(entries, dict)
+        for table in entries
+    ]
+    assert "HotspotRow" in named
+    assert [name for name in named if name and name not in records()] == []
 
 
 def test_an_unknown_format_names_those_that_exist() -> None:
@@ -73,9 +72,7 @@ def test_an_unknown_format_names_those_that_exist() -> None:
 def test_units_stand_in_headers_and_numbers_at_the_right() -> None:
     """Every numeric column of a measure has a unit in its header and is right-aligned."""
     without = {"number", "id_number", "decimal"}
-    for command, table in TABLES:
-        spec = columns_for(command, table)
-        assert spec is not None
+    for spec in records().values():
         for column in spec.columns:
             if column.numeric:
                 assert column.align == "right"

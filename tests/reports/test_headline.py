@@ -1,0 +1,87 @@
+"""The first line of a report says the answer with its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from npu_roofline.analyzer.answer import Answer, CompareRow, StepComparison, StepTimes
+from npu_roofline.reports.headline import bound_shares, headline, percent
+
+from tests.reports.answers import (
+    CANDIDATE,
+    DEVICE,
+    candidates_answer,
+    explain_answer,
+    hotspots_answer,
+    summary_answer,
+)
+
+
+def test_summary_says_step_idle_and_bounds() -> None:
+    """10,718 us is the median wall; 25 % idle; 100, 60 and 40 of 200 us are 50, 30 and 20 %."""
+    assert headline(summary_answer()) == (
+        "A decode step takes 10.7 ms (median of 3 steps); the device is idle for 25 % of it; "
+        "of the kernel time 50 % is memory-bound, 30 % is latency-bound and 20 % is unknown."
+    )
+
+
+def test_summary_without_steps_says_the_rest() -> None:
+    """A capture without steps still says where its time went."""
+    answer = replace(summary_answer(), extras={})
+    assert headline(answer).startswith("Of the kernel time 50 % is memory-bound")
+
+
+def test_bound_shares_add_up() -> None:
+    """The parts per bound are the whole of the rows: 100 + 60 + 40 us."""
+    shares = bound_shares(summary_answer().rows)
+    assert shares == {"memory": 100.0, "latency": 60.0, "unknown": 40.0}
+
+
+def test_candidates_say_the_best_or_that_there_is_none() -> None:
+    """The best candidate with window, size and range; without one, how many targets were looked at."""
+    assert headline(candidates_answer()) == (
+        "1 prefetch candidate; the best: QuantBatchMatmulV3 4,3072;384,192,16,32;12288 behind "
+        "MoeDistributeCombineV2 + DynamicQuant (43.2 us), max_size 18.0 MiB, 84.0 us to 168.0 us per step by "
+        "the model."
+    )
+    none = replace(CANDIDATE, status="no_safe_window")
+    assert headline(Answer("candidates", None, DEVICE, None, (none,))) == (
+        "Nothing to prefetch is proposed: 1 target looked at, no safe window."
+    )
+
+
+def test_explain_repeats_label_and_reason() -> None:
+    """The label is never shown without the numbers behind it."""
+    assert headline(explain_answer()) == (
+        "k-11223344 QuantBatchMatmulV3 is memory/hbm (medium confidence): 38.0 MB in 29.70 us is 1280 GB/s, "
+        "80 % of 1600 GB/s, with mte2 at 0.82."
+    )
+
+
+def test_hotspots_of_one_group_are_singular() -> None:
+    """One group is not 'the longest of 1 groups'."""
+    only = hotspots_answer(hotspots_answer().rows[0])
+    assert headline(only).startswith("The only one of 1 kernel group: QuantBatchMatmulV3")
+
+
+def test_compare_says_both_sides() -> None:
+    """10,000 -> 9,500 us is -5.0 %; only rows that changed are counted."""
+
+    def times(wall: float) -> StepTimes:
+        return StepTimes(3, wall, wall, 0.0, wall, wall, 0.0)
+
+    def row(change: str) -> CompareRow:
+        return CompareRow("k", 0, 1, "MatMul", 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, None, None, 1, 1, change)
+
+    step = StepComparison(times(10000.0), times(9500.0), -500.0, -500.0, 0.0)
+    answer = Answer("compare", None, None, None, (row("faster"), row("same")), (), {"step": step})
+    assert headline(answer) == (
+        "The step takes 9.5 ms after, 10.0 ms before (-5.0 %); 1 kernel position changed."
+    )
+
+
+def test_a_small_share_is_not_nothing() -> None:
+    """0.4 % is not rounded to 0 %, 99.6 % not to 100 %, and whole shares have no decimals."""
+    shares = (0.0, 0.0001, 0.004, 0.094, 0.43, 0.996, 0.9999, 1.0)
+    texts = ["0 %", "<0.1 %", "0.4 %", "9.4 %", "43 %", "99.6 %", ">99.9 %", "100 %"]
+    assert [percent(share) for share in shares] == texts
