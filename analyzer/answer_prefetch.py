@@ -56,6 +56,7 @@ class WindowRow:
     net_saving_us: float | None = None  # mid, per occurrence
     max_size: int | None = None  # what max_size would be with this window
     median_us: float | None = None  # duration, median over occurrences
+    occurrences_per_step: float | None = None  # targets that have this window
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class CandidateRow:
     walk: tuple[WalkStep, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    description: str = ""  # the target and what runs before it, for people
 
 
 @dataclass(frozen=True)

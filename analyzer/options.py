@@ -66,6 +66,9 @@ class AnalysisOptions:
     window_overlap_share: float = _option(
         0.1, "share of occurrences from which a blocking kernel of another stream counts", 0.0, 1.0
     )
+    window_tie_share: float = _option(
+        0.01, "savings this close are equal to the model; the shorter window disturbs less", 0.0, 1.0
+    )
     walk_max_kernels: int = _option(
         64, "a window of more kernels than this is a layer; the longest in public code has 20", 1, 10**6
     )

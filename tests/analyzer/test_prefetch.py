@@ -101,8 +101,7 @@ def test_a_share_too_small_for_a_call_is_left_out():
     cap=st.none() | st.integers(1, 10**9),
 )
 def test_max_size_keeps_every_limit(weight, coefficient, window, l2, cap):
-    """Property: at most the weight and every term, a multiple of 512, and within 512 bytes of the smallest.
-    """
+    """Property: at most the weight and every term, a multiple of 512, and within 512 bytes of the smallest."""
     size = max_size(weight, coefficient, window, l2, cap, OPTIONS)
     terms = [each for each in (size.terms.formula_bytes, window, l2, cap) if each is not None]
     assert size.max_size <= min([weight, *terms])

@@ -1,0 +1,169 @@
+"""The counted kernels of the selected steps as arrays, in start order: what the walk goes back over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .labels import LabelledGroup, labelled_groups, labelled_positions
+
+if TYPE_CHECKING:
+    from .session import Session
+
+NS_PER_US = 1000.0
+SIDE = "side"
+
+
+@dataclass(frozen=True)
+class KernelSequence:
+    """Counted kernels of the main sequence, one entry each, ordered by step and start.
+
+    `place` indexes `places`: the label at that position of the layer. Kernels that run beside the main
+    stream in varying order are in `beside`, ordered by start; the walk does not pass them, but they share
+    the window.
+    """
+
+    step: NDArray[np.int32]  # ordinal of the step among the selected ones
+    index: NDArray[np.int32]  # sequence_index in the step
+    start_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+    place: NDArray[np.int32]
+    places: tuple[LabelledGroup, ...]
+    beside: KernelSequence | None
+    step_ids: tuple[int, ...]
+
+    @property
+    def steps(self) -> int:
+        """Number of steps, those without counted kernels included."""
+        return len(self.step_ids)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether any kernel starts before an earlier one of its step has ended."""
+        return bool(np.any((self.start_ns[1:] < self.latest_end()[:-1]) & (self.step[1:] == self.step[:-1])))
+
+    def latest_end(self) -> NDArray[np.int64]:
+        """Latest end up to and including each kernel, ns; starts rise, so steps need no separation."""
+        return np.maximum.accumulate(self.end_ns) if len(self.end_ns) else self.end_ns
+
+
+@dataclass(frozen=True)
+class Example:
+    """One kernel as the export names it, to show beside a position."""
+
+    name: str
+    stream_id: int | None
+    layer: int | None
+
+
+_SEQUENCE = """
+SELECT k.step_id, k.sequence_index, k.start_ns, k.end_ns, p.place
+FROM selected_kernels AS k
+JOIN _places AS p
+    ON p.signature_id = k.signature_id
+    AND p.part IS NOT DISTINCT FROM k.part
+    AND p.position IS NOT DISTINCT FROM k.position
+WHERE k.sequence_index IS NOT NULL
+"""
+
+
+def kernel_sequence(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
+    """Read start, end and place of every counted kernel of the given steps. Cached on the session.
+
+    One scan of five columns; a million kernels take about 30 MB.
+    """
+    key = f"kernel_sequence {step_ids}"
+    if key not in session.cache:
+        session.cache[key] = _read(session, step_ids)
+    return session.cache[key]
+
+
+def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
+    places = _places(session)
+    _publish_places(session, places)
+    fetched = session.con.execute(_SEQUENCE).fetchnumpy()
+    columns = {name: np.asarray(values) for name, values in fetched.items()}
+    keep = np.isin(columns["step_id"], np.array(step_ids, dtype=np.int64))
+    if not keep.all():
+        columns = {name: values[keep] for name, values in columns.items()}
+    step, index = columns["step_id"], columns["sequence_index"]
+    if np.any(np.diff(step) < 0) or np.any((np.diff(index) < 0) & (np.diff(step) == 0)):
+        order = np.lexsort((index, step))
+        columns = {name: values[order] for name, values in columns.items()}
+    ordinal = np.searchsorted(np.array(sorted(step_ids)), columns["step_id"]).astype(np.int32)
+    is_side = np.array([place.part == SIDE for place in places], dtype=bool)
+    side = is_side[columns["place"]] if len(places) else np.zeros(0, dtype=bool)
+
+    def part(mask: NDArray[np.bool_], beside: KernelSequence | None) -> KernelSequence:
+        return KernelSequence(
+            ordinal[mask],
+            columns["sequence_index"][mask].astype(np.int32),
+            columns["start_ns"][mask],
+            columns["end_ns"][mask],
+            columns["place"][mask].astype(np.int32),
+            places,
+            beside,
+            tuple(sorted(step_ids)),
+        )
+
+    return part(~side, part(side, None) if side.any() else None)
+
+
+def _places(session: Session) -> tuple[LabelledGroup, ...]:
+    """Labels by position; where a signature has no position at all, the label of the whole signature."""
+    positions = labelled_positions(session)
+    placed = {group.signature_id for group in positions}
+    unplaced = _unplaced_signatures(session)
+    rest = [
+        each
+        for each in labelled_groups(session)
+        if each.signature_id in unplaced or each.signature_id not in placed
+    ]
+    return (*positions, *rest)
+
+
+def _unplaced_signatures(session: Session) -> set[int]:
+    rows = session.con.execute(
+        "SELECT DISTINCT signature_id FROM selected_kernels WHERE part IS NULL AND sequence_index IS NOT NULL"
+    ).fetchall()
+    return {signature_id for (signature_id,) in rows}
+
+
+def _publish_places(session: Session, places: tuple[LabelledGroup, ...]) -> None:
+    session.con.execute(
+        "CREATE OR REPLACE TEMP TABLE _places AS SELECT unnest($ids::UBIGINT[]) AS signature_id, "
+        "unnest($parts::VARCHAR[]) AS part, unnest($positions::INTEGER[]) AS position, "
+        "unnest(range($count::INTEGER))::INTEGER AS place",
+        {
+            "ids": [place.signature_id for place in places],
+            "parts": [place.part for place in places],
+            "positions": [place.position for place in places],
+            "count": len(places),
+        },
+    )
+
+
+def examples(session: Session, step_id: int, indexes: set[int]) -> dict[int, Example]:
+    """Names, streams and layers of some kernels of one step, by sequence index."""
+    rows: list[Any] = session.con.execute(
+        "SELECT sequence_index, name, stream_id, layer FROM selected_kernels "
+        "WHERE step_id = ? AND list_contains(?::INTEGER[], sequence_index)",
+        [step_id, sorted(indexes)],
+    ).fetchall()
+    return {index: Example(name or "", stream, layer) for index, name, stream, layer in rows}
+
+
+def cpu_intervals(session: Session) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
+    """Start and end of the AI_CPU rows of the selection, ns, by start, and their types: noted, never walked.
+    """
+    fetched = session.con.execute(
+        "SELECT start_ns, end_ns FROM selected_kernels WHERE kernel_class = 'ai_cpu' ORDER BY start_ns"
+    ).fetchnumpy()
+    types = session.con.execute(
+        "SELECT DISTINCT s.type FROM selected_signatures s WHERE s.kernel_class = 'ai_cpu' ORDER BY s.type"
+    ).fetchall()
+    names = tuple(name for (name,) in types if name is not None)
+    return np.asarray(fetched["start_ns"]), np.asarray(fetched["end_ns"]), names

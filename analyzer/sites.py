@@ -1,0 +1,209 @@
+"""From a target's windows to its best one: sizes and net savings of every window, and the choice among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..units import format_bytes
+from .answer import Saving
+from .benefit import MemoryRates, TargetLoad, grouped_load, net_saving
+from .labels import LabelledGroup
+from .options import AnalysisOptions
+from .prefetch import Size, l2_budget_bytes, max_size, share_out, window_bytes
+from .sequence import KernelSequence
+from .targets import Judgement
+from .walk import COLLECTIVE, Verdict, accepted, judge
+from .windows import BlockingKernels, Indexes, Walk, Window, walk_back, windows_of
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the user and the device fix for one question."""
+
+    rates: MemoryRates
+    options: AnalysisOptions  # with the user's eta laid in
+    coefficient: float
+    cap_bytes: int | None
+    cmo_gb_s: float | None
+    allow_comm_windows: bool
+    include_unsafe: bool
+
+
+@dataclass(frozen=True)
+class SizedWindow:
+    """One window with what it could carry and save; `usable` = safe, or its collectives were accepted."""
+
+    window: Window
+    size: Size
+    calls: tuple[int, ...]  # bytes per weight, in the order of Work.weights
+    saving: Saving  # per occurrence
+    hazards: tuple[str, ...]
+    usable: bool
+    occurrences_per_step: float
+
+    @property
+    def gain_us(self) -> float:
+        """Net saving per step, us, at the default eta."""
+        return self.saving.mid * self.occurrences_per_step
+
+
+@dataclass(frozen=True)
+class Site:
+    """One target at one place in the code: same kernel, same position, same kernel before it."""
+
+    place: int
+    group: LabelledGroup
+    judgement: Judgement
+    occurrences: Indexes
+    walk: Walk
+    windows: tuple[SizedWindow, ...]  # the shortest first
+    best: SizedWindow | None
+    elsewhere: int  # occurrences of this position that follow other kernels and are not in this site
+    context: int  # 0 = the most common predecessor, 1 = the next, …
+
+
+class SiteFinder:
+    """Walks back from targets over one kernel sequence; verdicts are given once per place."""
+
+    def __init__(self, sequence: KernelSequence, rules: Rules, period: int | None) -> None:
+        self.sequence = sequence
+        self.rules = rules
+        options = rules.options
+        self.max_depth = min(period or options.walk_max_kernels, options.walk_max_kernels)
+        self._verdicts: dict[int, Verdict] = {}
+        self._blocking = BlockingKernels.of(sequence, self.judged, self._blocks, options)
+
+    def judged(self, place: int) -> Verdict:
+        """The verdict on the kernel at one place."""
+        if place not in self._verdicts:
+            self._verdicts[place] = judge(self.sequence.places[place], self.rules.rates, self.rules.options)
+        return self._verdicts[place]
+
+    def _blocks(self, verdict: Verdict) -> bool:
+        return not accepted(verdict.kind, self.rules.allow_comm_windows, include_unsafe=False)
+
+    def sites(self, place: int, judgement: Judgement) -> list[Site]:
+        """The sites of one place, one per kind of kernel directly before it that is common enough."""
+        occurrences = np.flatnonzero(self.sequence.place == place)
+        contexts = _contexts(self.sequence, occurrences, self.rules.options)
+        kept = sum(len(each) for each in contexts)
+        return [
+            self._site(place, judgement, each, len(occurrences) - kept, number)
+            for number, each in enumerate(contexts)
+        ]
+
+    def _site(
+        self, place: int, judgement: Judgement, occurrences: Indexes, elsewhere: int, context: int
+    ) -> Site:
+        rules, group = self.rules, self.sequence.places[place]
+        walk = walk_back(
+            self.sequence,
+            occurrences,
+            self.judged,
+            lambda verdict: accepted(verdict.kind, rules.allow_comm_windows, rules.include_unsafe),
+            self.max_depth,
+            rules.options,
+        )
+        found = windows_of(self.sequence, walk, self._blocking, rules.rates, rules.options)
+        load = target_load(group, rules)
+        sized = tuple(self._sized(each, group, load) for each in found)
+        best = choose([each for each in sized if each.usable], rules.options)
+        return Site(place, group, judgement, occurrences, walk, sized, best, elsewhere, context)
+
+    def _sized(self, window: Window, group: LabelledGroup, load: TargetLoad) -> SizedWindow:
+        rules, options = self.rules, self.rules.options
+        weights = [each.bytes for each in group.work.weights]
+        l2 = l2_budget_bytes(rules.rates.l2_bytes, window.busy_bytes, options)
+
+        def size_at(eta: float) -> Size:
+            carried = window_bytes(window.spare_bytes, window.duration_us, eta, options, rules.cmo_gb_s)
+            return max_size(sum(weights), rules.coefficient, carried, l2, rules.cap_bytes, options)
+
+        def arriving(eta: float) -> float:
+            return float(sum(share_out(size_at(eta).max_size, weights, options)))
+
+        size = size_at(options.eta)
+        calls = share_out(size.max_size, weights, options)
+        size = Size(sum(calls), size.terms)
+        hazards, harmful = self._hazards(window, size)
+        return SizedWindow(
+            window=window,
+            size=size,
+            calls=calls,
+            saving=net_saving(arriving, load, window.utilisation, rules.rates, options),
+            hazards=hazards,
+            usable=not harmful,
+            occurrences_per_step=len(window.occurrences) / self.sequence.steps,
+        )
+
+    def _hazards(self, window: Window, size: Size) -> tuple[tuple[str, ...], bool]:
+        """What speaks against a window, and whether any of it was not accepted by the user."""
+        options, hazards, harmful = self.rules.options, [], False
+        for each in window.inside:
+            if each.verdict.safe:
+                continue
+            taken = each.verdict.kind == COLLECTIVE and self.rules.allow_comm_windows
+            harmful = harmful or not taken
+            name = self._name(each.place)
+            note = " (accepted by --allow-comm-windows)" if taken else ""
+            hazards.append(f"{name} inside: {each.verdict.reason}{note}")
+        if window.overlapped_by is not None and window.overlapped_by not in {
+            each.place for each in window.inside
+        }:
+            harmful = True
+            hazards.append(
+                f"{self._name(window.overlapped_by)} of another stream still runs inside in "
+                f"{window.overlapped_share:.0%} of the occurrences: {self.judged(window.overlapped_by).kind}"
+            )
+        if window.duration_us < options.min_window_us:
+            harmful = True
+            hazards.append(f"{window.duration_us:.1f} us, shorter than {options.min_window_us:g} us")
+        elif size.max_size < options.min_prefetch_bytes:
+            harmful = True
+            hazards.append(
+                f"carries {format_bytes(size.max_size)}; below {format_bytes(options.min_prefetch_bytes)} "
+                "a call is not worth it"
+            )
+        return tuple(hazards), harmful
+
+    def _name(self, place: int) -> str:
+        return self.sequence.places[place].row.type or "a kernel without type"
+
+
+def _contexts(sequence: KernelSequence, occurrences: Indexes, options: AnalysisOptions) -> list[Indexes]:
+    """Occurrences split by the kernel directly before them, the most common first; rare ones are left out."""
+    before = np.where(occurrences > 0, sequence.place[occurrences - 1], -1)
+    same_step = sequence.step[occurrences - 1] == sequence.step[occurrences]
+    before = np.where((occurrences > 0) & same_step, before, -1)
+    kinds, counts = np.unique(before, return_counts=True)
+    common = sorted(zip(-counts, kinds, strict=True))
+    enough = options.context_min_share * len(occurrences)
+    kept = [kind for number, (count, kind) in enumerate(common) if number == 0 or -count >= enough]
+    return [occurrences[before == kind] for kind in kept]
+
+
+def target_load(group: LabelledGroup, rules: Rules) -> TargetLoad:
+    """What the benefit model needs to know of a target, from its median duration and its floors."""
+    work, floors = group.work, group.label.floors
+    duration = group.statistics.median_us
+    limits = [each for each in (floors.compute_us, floors.l2_us, floors.overhead_us) if each is not None]
+    other = max(limits, default=0.0)
+    weight = work.weight_bytes or 0
+    if work.experts and work.experts > 1:
+        upper = float(work.bytes_hi or weight)
+        return grouped_load(
+            duration, upper, weight / work.experts, work.experts, work.m, other, rules.rates, rules.options
+        )
+    return TargetLoad(duration, float(weight), other)
+
+
+def choose(usable: list[SizedWindow], options: AnalysisOptions) -> SizedWindow | None:
+    """The window with the largest net saving per step; of those as good within the tie, the shortest."""
+    paying = [each for each in usable if each.gain_us > 0]
+    if not paying:
+        return None
+    largest = max(each.gain_us for each in paying)
+    return next(each for each in paying if each.gain_us >= largest * (1.0 - options.window_tie_share))
