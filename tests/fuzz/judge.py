@@ -16,7 +16,7 @@ from tests.fuzz.cases import Case
 INGEST_CODES = (0, 3, 4)
 READING_CODES = (0, 3)
 READING_COMMANDS = (
-    ("runs", "show"),
+    ("runs", "show", "case"),
     ("summary",),
     ("hotspots", "--top", "1000"),
     ("candidates",),
@@ -29,7 +29,9 @@ def faults(case: Case, folder: Path) -> list[str]:
     database = folder / f"case_{case.seed}.duckdb"
     found: list[str] = []
     begin = time.perf_counter()
-    code, out, err = command(["ingest", str(case.write(folder)), "--db", str(database), "--format", "json"])
+    code, out, err = command(
+        ["ingest", str(case.write(folder)), "--run", "case", "--db", str(database), "--format", "json"]
+    )
     found += _speaks_clearly("ingest", code, err, INGEST_CODES)
     if code in (0, 4):
         found += _keeps_every_row(out)
