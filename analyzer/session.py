@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputMissing
 from ..ingest.store import Store, find_run
 from ..units import format_duration
 from .answer import DeviceInfo, RunInfo
 from .config import read_config
 from .devices import device_info, resolve_for_rank
-from .sqlfiles import rows_of, run_sql
-from .statistics import insert_statistics
-from .steps import parse_steps
+from .selection import choose_rank, choose_steps, select
+from .sqlfiles import rows_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -83,9 +81,9 @@ def open_session(
         con = store.con
         record = find_run(con, run)
         ranks = rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [record.run_id])
-        chosen = _choose_rank(record.name, ranks, rank)
-        existing, chosen_steps = _choose_steps(con, record.run_id, chosen["rank_id"], steps)
-        _select(con, record.run_id, chosen["rank_id"], chosen_steps, chosen_steps == existing)
+        chosen = choose_rank(record.name, ranks, rank)
+        existing, chosen_steps = choose_steps(con, record.run_id, chosen["rank_id"], steps)
+        select(con, record.run_id, chosen["rank_id"], chosen_steps, chosen_steps == existing)
         with_kernels = tuple(each["rank_id"] for each in ranks if each["has_kernels"])
         session = Session(
             con=con,
@@ -100,62 +98,6 @@ def open_session(
         )
         session.notes += _selection_notes(session, ranks, rank)
         yield session
-
-
-def _choose_rank(run: str, ranks: list[dict[str, Any]], wanted: int | None) -> dict[str, Any]:
-    """The rank asked for, or the lowest with kernels; InputMissing says what there is."""
-    with_kernels = [each for each in ranks if each["has_kernels"]]
-    if wanted is None:
-        if with_kernels:
-            return with_kernels[0]
-        held = sorted({kind for each in ranks for kind in each["holds"]})
-        raise InputMissing(
-            f"run {run!r} holds no kernels; it holds {', '.join(held) or 'nothing that is read'}",
-            "ingest a capture with kernel_details.csv or op_summary; `runs show` says what this one answers",
-        )
-    for each in ranks:
-        if each["rank_id"] == wanted and each["has_kernels"]:
-            return each
-    there = ", ".join(str(each["rank_id"]) for each in with_kernels) or "none"
-    for each in ranks:
-        if each["rank_id"] == wanted:
-            raise InputMissing(
-                f"rank {wanted} of {run!r} has no kernels, only {', '.join(each['holds'] or ['nothing'])}",
-                f"ranks with kernels: {there}",
-            )
-    raise InputMissing(f"run {run!r} has no rank {wanted}", f"ranks with kernels: {there}")
-
-
-def _choose_steps(
-    con: duckdb.DuckDBPyConnection, run_id: int, rank_id: int, text: str | None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(every step that has kernels, the selected ones)."""
-    rows = con.execute(
-        "SELECT step_id FROM steps WHERE run_id = ? AND rank_id = ? AND kernels > 0 ORDER BY step_id",
-        [run_id, rank_id],
-    ).fetchall()
-    existing = tuple(step for (step,) in rows)
-    return existing, existing if text is None else parse_steps(text, existing)
-
-
-def _select(
-    con: duckdb.DuckDBPyConnection, run_id: int, rank_id: int, steps: tuple[int, ...], all_steps: bool
-) -> None:
-    """Create the temporary tables and views; statistics are read where stored, else worked out for
-    these steps.
-    """
-    con.execute("SET VARIABLE selected_run = ?", [run_id])
-    con.execute("SET VARIABLE selected_rank = ?", [rank_id])
-    con.execute("SET VARIABLE selected_step_ids = ?", [list(steps)])
-    run_sql(con, "selection.sql")
-    if all_steps:
-        con.execute(
-            "CREATE TEMP VIEW selected_statistics AS SELECT * FROM group_statistics "
-            "WHERE run_id = getvariable('selected_run') AND rank_id = getvariable('selected_rank')"
-        )
-    else:
-        con.execute("CREATE TEMP TABLE selected_statistics AS FROM group_statistics LIMIT 0")
-        insert_statistics(con, "selected_statistics", source="selected_kernels")
 
 
 def _run_info(record: Any, rank: dict[str, Any], ranks: tuple[int, ...], steps: tuple[int, ...]) -> RunInfo:

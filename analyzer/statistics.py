@@ -1,12 +1,12 @@
-"""Per signature and place: counts, durations and median PMU values, written at ingest and again for
-selected steps.
+"""Per signature and place: counts, durations and median PMU values, written at ingest and for selected
+steps.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .sqlfiles import run_sql
+from .sqlfiles import run_sql, sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,6 +17,11 @@ _DURATION_COLUMNS = ("total_us", "median_us", "p10_us", "p90_us", "min_us", "max
 
 # A median over no column at all is not SQL; this one is then NULL in every row, which is the truth.
 _WHEN_NOTHING_IS_MEASURED = "aicore_time_us"
+
+# A median keeps every value: this many at once take about 200 MB, whatever the size of the capture.
+_VALUES_AT_ONCE = 24_000_000
+# What the state of one median costs per group, in values (measured with a million groups of one kernel each).
+_VALUES_PER_GROUP = 16
 
 
 def fill_group_statistics(con: duckdb.DuckDBPyConnection) -> None:
@@ -30,22 +35,27 @@ def fill_group_statistics(con: duckdb.DuckDBPyConnection) -> None:
     )
     con.execute("DELETE FROM group_statistics")
     insert_statistics(con, "group_statistics", source="kernels")
-    con.execute("DROP VIEW statistics_of_selection")
     con.execute("DROP VIEW selected_kernels")
 
 
 def insert_statistics(con: duckdb.DuckDBPyConnection, target: str, source: str) -> None:
-    """Insert the statistics of the view selected_kernels into `target`, a table with group_statistics'
-    columns.
+    """Insert the statistics of the view selected_kernels into `target`, a table like group_statistics.
 
-    `source` is the relation that says which PMU columns hold any value: `kernels`, or `group_statistics`
+    `source` is the relation that says which PMU columns hold any value: the kernels, or group_statistics
     where that is filled already and a thousand times smaller.
     """
-    con.execute("SET VARIABLE measured_columns = ?", [measured_columns(con, source)])
+    columns = measured_columns(con, source)
     for by_position in (False, True):
         con.execute("SET VARIABLE by_position = ?", [by_position])
         run_sql(con, "statistics.sql")
-        con.execute(f"INSERT INTO {target} BY NAME FROM statistics_of_selection")
+        con.execute("SET VARIABLE measured_columns = ?", [columns])
+        con.execute(f"INSERT INTO {target} BY NAME {sql('statistics_singles.sql')}")
+        at_once = _columns_at_once(con)
+        for first in range(0, len(columns), at_once):
+            con.execute("SET VARIABLE measured_columns = ?", [columns[first : first + at_once]])
+            run_sql(con, "statistics_medians.sql")
+        con.execute(f"INSERT INTO {target} BY NAME FROM _statistics")
+    run_sql(con, "statistics_drop.sql")
 
 
 def pmu_columns(con: duckdb.DuckDBPyConnection) -> list[str]:
@@ -66,3 +76,12 @@ def measured_columns(con: duckdb.DuckDBPyConnection, source: str) -> list[str]:
     counts = cursor.fetchone() or ()
     held = [name for name, count in zip(names, counts, strict=True) if count > 0]
     return held or [_WHEN_NOTHING_IS_MEASURED]
+
+
+def _columns_at_once(con: duckdb.DuckDBPyConnection) -> int:
+    """How many medians fit into memory together, from the kernels and groups of _statistics."""
+    row = con.execute(
+        "SELECT coalesce(sum(count), 0) + ? * count(*) FROM _statistics", [_VALUES_PER_GROUP]
+    ).fetchone()
+    values = 0 if row is None else int(row[0])
+    return max(1, _VALUES_AT_ONCE // max(1, values))
