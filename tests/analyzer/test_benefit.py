@@ -62,7 +62,7 @@ def test_an_idle_window_costs_nothing_and_a_busy_one_in_proportion():
 
 
 def test_only_hit_experts_count():
-    """w13 of 32 experts of 6,291,456 bytes in 28.7 us: HBM at 1.8 TB/s allows 8.21 experts, a share of
+    """Weight w13 of 32 experts of 6,291,456 bytes in 28.7 us: HBM at 1.8 TB/s allows 8.21 experts, a share of
     0.2566.
 
     51,660,000 / 6,291,456 = 8.211. What was read is at most 28.7 us x 1.36 TB/s = 39.03 MB. Of 57 MB

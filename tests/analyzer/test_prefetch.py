@@ -62,7 +62,7 @@ def test_the_smallest_term_wins_and_is_named(window, l2, cap, expected, limited_
 
 
 def test_a_size_is_never_more_than_the_weight():
-    """kv_a_proj is 6144 x 576 x 2 = 7,077,888 bytes (6.75 MiB); 7 MiB is never asked for."""
+    """Weight kv_a_proj is 6144 x 576 x 2 = 7,077,888 bytes (6.75 MiB); 7 MiB is never asked for."""
     size = max_size(7_077_888, 1.0, 7 * MIB, None, 7 * MIB, OPTIONS)
     assert size.max_size == 7_077_888
 
@@ -101,7 +101,7 @@ def test_a_share_too_small_for_a_call_is_left_out():
     cap=st.none() | st.integers(1, 10**9),
 )
 def test_max_size_keeps_every_limit(weight, coefficient, window, l2, cap):
-    """Property: at most the weight and every term, a multiple of 512, and within 512 bytes of the smallest."""
+    """Property: at most the weight and every term, a multiple of 512, within 512 bytes of the smallest."""
     size = max_size(weight, coefficient, window, l2, cap, OPTIONS)
     terms = [each for each in (size.terms.formula_bytes, window, l2, cap) if each is not None]
     assert size.max_size <= min([weight, *terms])

@@ -1,0 +1,91 @@
+"""Why a candidate has its window and size: the target rule, the windows weighed, each term, the saving."""
+
+from __future__ import annotations
+
+from ..units import format_bytes, format_us
+from .answer import CandidateRow, ExplainStep, WindowRow
+from .sites import Site
+
+
+def candidate_steps(row: CandidateRow, site: Site | None) -> tuple[ExplainStep, ...]:
+    """The decision about one target: the target rule, every window, the terms of max_size, the saving."""
+    target = ExplainStep(
+        "Is its weight load what it waits for?",
+        {
+            "target_us": row.target_us,
+            "weight_bytes": row.weight_bytes,
+            "occurrences_per_step": row.occurrences_per_step or None,
+        },
+        site.judgement.reason if site else row.reason,
+    )
+    if site is None:
+        return (target,)
+    steps = [
+        target,
+        ExplainStep("How far back may the window reach?", {"kernels": len(row.walk)}, site.walk.stopped),
+    ]
+    windows = sorted(
+        (*((row.window,) if row.window else ()), *row.alternatives), key=lambda window: len(window.kernels)
+    )
+    steps += [_window_step(window, window == row.window) for window in windows]
+    if row.window is None or row.max_size_terms is None or row.predicted_saving_us is None:
+        return (*steps, ExplainStep("Result", {}, row.reason))
+    return (
+        *steps,
+        _size_step(row),
+        _saving_step(row),
+        *(ExplainStep("Assumed", {}, each) for each in row.assumptions),
+    )
+
+
+def _window_step(window: WindowRow, chosen: bool) -> ExplainStep:
+    inside = " + ".join(kernel.type for kernel in window.kernels) or "only the gap"
+    if window.hazards:
+        verdict = ("not safe: " if not window.safe else "accepted: ") + "; ".join(window.hazards)
+    else:
+        verdict = "safe"
+    return ExplainStep(
+        f"Window after {window.dependency}: {inside}",
+        {
+            "duration_p10_us": window.duration_us,
+            "duration_median_us": window.median_us,
+            "spare_bytes": window.spare_bytes,
+            "max_size": window.max_size,
+            "net_saving_us": window.net_saving_us,
+            "occurrences_per_step": window.occurrences_per_step,
+        },
+        f"{verdict}{', chosen: the largest net saving' if chosen else ''}",
+    )
+
+
+def _size_step(row: CandidateRow) -> ExplainStep:
+    terms = row.max_size_terms
+    assert terms is not None
+    return ExplainStep(
+        "How many bytes?",
+        {
+            "formula_bytes": terms.formula_bytes,
+            "window_bytes": terms.window_bytes,
+            "l2_bytes": terms.l2_bytes,
+            "cap_bytes": terms.cap_bytes,
+            "max_size": row.max_size,
+        },
+        f"{format_bytes(row.max_size)}, limited by {terms.limited_by}",
+    )
+
+
+def _saving_step(row: CandidateRow) -> ExplainStep:
+    saving = row.predicted_saving_us
+    assert saving is not None
+    return ExplainStep(
+        "What would that save?",
+        {
+            "low_us": saving.low,
+            "mid_us": saving.mid,
+            "high_us": saving.high,
+            "occurrences_per_step": row.occurrences_per_step,
+            "per_step_us": row.predicted_saving_step_us,
+        },
+        f"{format_us(row.predicted_saving_step_us)} per step, net of what the window loses; "
+        "a model, not a measurement",
+    )

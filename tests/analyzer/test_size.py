@@ -1,0 +1,117 @@
+"""The manual mode: sizes from dimensions and from the MoE formulas, against hand-worked figures."""
+
+from __future__ import annotations
+
+import pytest
+from npu_roofline.analyzer.size import MoeSizes, SizeRequest, experts_per_rank, size
+from npu_roofline.errors import WrongUsage
+from npu_roofline.roofline.device import load_device
+
+MIB = 2**20
+B2 = load_device("910B2")  # L2 192 MiB, half of it 96 MiB
+
+
+def _row(request: SizeRequest, name: str = "weight", device=B2):
+    return next(row for row in size(request, device).rows if row.name == name)
+
+
+@pytest.mark.parametrize(
+    ("dims", "dtype", "weight_bytes", "half"),
+    [
+        ((6144, 1536), "bf16", 18_874_368, 9_437_184),  # q_a_proj: 6144 x 1536 x 2, 18 MiB
+        ((1536, 12288), "bf16", 37_748_736, 18_874_368),  # q_b_proj: 36 MiB
+        ((6144, 576), "bf16", 7_077_888, 3_538_944),  # kv_a_proj: 6.75 MiB, not 7
+        ((6144, 768), "fp32", 18_874_368, 9_437_184),  # router: 4 bytes each
+        ((6144, 3072), "int8", 18_874_368, 9_437_184),  # gate_up_proj over 8 ranks
+    ],
+)
+def test_the_weights_of_the_recipe(dims, dtype, weight_bytes, half):
+    """Exact bytes of five published weights, and half of them as the first size to try."""
+    row = _row(SizeRequest(dims=dims, dtype=dtype))
+    assert (row.weight_bytes, row.max_size, row.limited_by) == (weight_bytes, half, "coefficient")
+
+
+def test_nz_padding_counts():
+    """Bf16 NZ of 100 x 100 is stored in blocks of 16 x 16: 112 x 112 x 2 = 25,088 bytes, not 20,000."""
+    assert _row(SizeRequest(dims=(100, 100), format="FRACTAL_NZ")).weight_bytes == 25_088
+    # dims as an export shows them are counted as they stand: 96 x 192 x 16 x 16 x 2
+    folded = SizeRequest(dims=(96, 192, 16, 16), format="FRACTAL_NZ")
+    assert _row(folded).weight_bytes == 9_437_184
+
+
+def test_a_weight_larger_than_half_of_l2_is_capped_by_it():
+    """O_proj of 96 MiB at 1.0 fits 96 MiB exactly; at twice the width it does not, and the note says so."""
+    assert _row(SizeRequest(dims=(8192, 6144), coefficient=1.0)).limited_by == "coefficient"
+    row = _row(SizeRequest(dims=(16384, 6144), coefficient=1.0))
+    assert (row.max_size, row.limited_by) == (96 * MIB, "l2")
+    assert "192.0 MiB" in row.note
+
+
+@pytest.mark.parametrize(
+    ("ep", "experts", "gmm1", "gmm2"),
+    [(128, 4, 48, 48), (64, 8, 96, 96), (32, 16, 192, 192), (16, 32, 384, 384)],
+)
+def test_the_moe_formulas(ep, experts, gmm1, gmm2):
+    """LongCat-Flash, H 6144, I 2048, int8: gmm1 = 6144 x 2048 x 2 x E / 2 and gmm2 = 6144 x 2048 x E, in
+    MiB.
+    """
+    per_rank = experts_per_rank(512, ep)
+    assert per_rank == experts
+    request = SizeRequest(moe=MoeSizes(6144, 2048, per_rank, quant_mode="w8a8"))
+    assert _row(request, "gmm1 of the specification").formula_bytes == gmm1 * MIB
+    assert _row(request, "gmm2 of the specification").formula_bytes == gmm2 * MIB
+
+
+def test_ep16_does_not_fit_l2_and_says_so():
+    """384 MiB against an L2 of 192 MiB: capped at its half, 96 MiB, and the note names both."""
+    request = SizeRequest(moe=MoeSizes(6144, 2048, 32, quant_mode="w8a8int8"))
+    row = _row(request, "gmm1 of the specification")
+    assert (row.max_size, row.limited_by) == (96 * MIB, "l2")
+    assert "384.0 MiB" in row.note
+    assert "96.0 MiB" in row.note
+
+
+def test_bf16_experts_are_twice_as_large_and_tensor_parallel_divides():
+    """6144 x 2048 x 2 x 2 B // 2 ranks x 8 experts = 201,326,592 B of w13: as int8 on one rank."""
+    bf16 = SizeRequest(moe=MoeSizes(6144, 2048, 8, moe_tp_size=2))
+    assert _row(bf16, "experts.w13").weight_bytes == 201_326_592
+    assert _row(bf16, "experts.w13").dtype == "bf16"
+
+
+def test_one_coefficient_serves_both_expert_weights():
+    """The specification halves gmm1 only; the proposal takes half of both, and both are shown."""
+    request = SizeRequest(moe=MoeSizes(6144, 2048, 8, quant_mode="w8a8"))
+    assert _row(request, "experts.w2").formula_bytes == 48 * MIB
+    assert _row(request, "gmm2 of the specification").formula_bytes == 96 * MIB
+
+
+def test_without_a_device_nothing_is_capped_by_l2_and_that_is_said():
+    """No guess about L2: the term is null and a note tells how to get it."""
+    answer = size(SizeRequest(dims=(16384, 6144), coefficient=1.0))
+    assert answer.rows[0].l2_bytes is None
+    assert any("--device" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        SizeRequest(),
+        SizeRequest(dims=(0, 5)),
+        SizeRequest(dims=(-6144, 5)),
+        SizeRequest(dims=(6144, 5), dtype="bf17"),
+        SizeRequest(dims=(6144, 5), coefficient=1.5),
+        SizeRequest(dims=(6144, 5), cap_mib=0),
+        SizeRequest(moe=MoeSizes(6144, 2048, 0)),
+        SizeRequest(moe=MoeSizes(6144, 2048, 8, quant_mode="w4a16")),
+    ],
+)
+def test_what_is_no_weight_is_refused(request_):
+    """Missing or impossible sizes are a usage error with a hint, never a number."""
+    with pytest.raises(WrongUsage):
+        size(request_, B2)
+
+
+def test_experts_must_divide_over_the_ranks():
+    """768 would count zero experts; 512 over 100 ranks is no deployment."""
+    with pytest.raises(WrongUsage, match="do not divide"):
+        experts_per_rank(512, 100)
