@@ -11,7 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .answer_compare import CompareRow, CriterionRow, Residual, StepComparison, StepTimes, Verdict
+from .answer_compare import (
+    CompareRow,
+    CriterionRow,
+    GroupChange,
+    Residual,
+    SignatureChange,
+    StepComparison,
+    StepTimes,
+    StreamChange,
+    Verdict,
+    WaitChange,
+)
 from .answer_prefetch import (
     CandidateRow,
     ExplainStep,
@@ -51,6 +62,7 @@ __all__ = [
     "DeviceRow",
     "EvidenceRow",
     "ExplainStep",
+    "GroupChange",
     "HotspotRow",
     "IdleRow",
     "IngestRow",
@@ -63,13 +75,16 @@ __all__ = [
     "RunInfo",
     "RunRow",
     "Saving",
+    "SignatureChange",
     "SizeRow",
     "StepComparison",
     "StepRow",
     "StepSpread",
     "StepTimes",
+    "StreamChange",
     "SummaryRow",
     "Verdict",
+    "WaitChange",
     "WalkStep",
     "WeightRow",
     "WindowKernelRow",

@@ -1,4 +1,4 @@
-"""The rows of `compare`: kernel pairs, the step before and after, the residual and the verdict."""
+"""The rows of `compare`: kernel pairs, the step, what the pairs do not explain, the verdict."""
 
 from __future__ import annotations
 
@@ -7,34 +7,81 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CompareRow:
-    """One paired kernel position (or one that is new or gone)."""
+    """One place of the step on both sides, or one that is new or gone; all layers together.
 
-    key: str
-    layer: int | None
-    position: int | None
+    A missing side is None, never zero. `*_step_us` are means per step: over all rows they add up to the
+    summed durations of a step, a missing side counted as 0 in `delta_step_us`.
+    """
+
+    key: str  # the same when the runs are swapped
+    layer: int | None  # None = the place repeats over `layers` layers, or lies outside them
+    position: int | None  # in the layer, or in its part of the step; None = found by signature alone
     type: str
-    before_us: float | None  # median per occurrence; None = not there
+    before_us: float | None  # median per call; None = not there
     after_us: float | None
     before_step_us: float | None  # mean per step; these add up
     after_step_us: float | None
-    delta_us: float | None  # after - before, per occurrence
+    delta_us: float | None  # after - before, per call
     delta_pct: float | None  # delta_us / before_us x 100
-    ci_low_us: float | None  # of delta_us; None until measured
+    ci_low_us: float | None  # 95 % interval of delta_us; None = fewer than two steps on a side
     ci_high_us: float | None
-    n_before: int
+    n_before: int  # calls over the selected steps
     n_after: int
     change: str  # faster | slower | same | new | gone | inconclusive
-    delta_step_us: float | None = None  # after_step_us - before_step_us, a missing side counted as 0
+    delta_step_us: float | None = None  # after_step_us - before_step_us
     input_shapes: str | None = None
-    part: str | None = None
+    part: str | None = None  # before | layer | between | after | side; None = nothing repeats in the step
     bound_before: str | None = None
     bound_after: str | None = None
+    note: str = ""
+    group: str = ""  # matmul, attention, layout, …
+    layers: int | None = None  # in which the place occurs; None outside layers
+    noise_us: float | None = None  # standard deviation of a step's value
+    min_effect_us: float | None = None  # what delta_us must reach to count
+    paired_by: str = ""  # same | shapes | renamed | moved; empty for new and gone
+    signature_before: str | None = None  # 16 hex digits, as in hotspots
+    signature_after: str | None = None
+    stream_before: int | None = None
+    stream_after: int | None = None
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """Time per step of one operator type, group of types, or signature over all its places (means, us)."""
+
+    name: str
+    kernels_before: float  # calls per step
+    kernels_after: float
+    before_step_us: float
+    after_step_us: float
+    delta_step_us: float
+    delta_pct: float | None  # None where there was nothing before
+
+
+@dataclass(frozen=True)
+class SignatureChange:
+    """One kind of work over all its places: the finest grain at which a change can often still be told."""
+
+    name: str  # type of the places before
+    input_shapes: str | None
+    places: int
+    before_us: float  # median per call of each place, weighted by calls
+    after_us: float
+    delta_us: float
+    delta_pct: float
+    ci_low_us: float | None
+    ci_high_us: float | None
+    noise_us: float | None  # standard deviation of a step's value
+    before_step_us: float
+    after_step_us: float
+    delta_step_us: float
+    change: str
     note: str = ""
 
 
 @dataclass(frozen=True)
 class StepTimes:
-    """The step of one side: medians and means over its steps, us."""
+    """The step of one side, us: medians, which one slow step does not move, and means, which add up."""
 
     steps: int
     wall_us: float
@@ -43,27 +90,72 @@ class StepTimes:
     wall_mean_us: float
     busy_mean_us: float
     idle_mean_us: float
+    kernels_mean_us: float = 0.0  # summed durations; exceed busy where streams overlap
+    usable_steps: int = 0  # without outliers and incomplete steps
+    set_aside: tuple[str, ...] = ()  # those, each with the reason
 
 
 @dataclass(frozen=True)
 class StepComparison:
-    """Step time before and after."""
+    """Step time before and after; deltas are of the medians."""
 
     before: StepTimes
     after: StepTimes
     wall_delta_us: float
     busy_delta_us: float
     idle_delta_us: float
+    wall_delta_pct: float | None = None
+    wall_change: str = "inconclusive"  # faster | slower | same | inconclusive
+    wall_ci_low_us: float | None = None
+    wall_ci_high_us: float | None = None
+    wall_min_effect_us: float | None = None
+    busy_change: str = "inconclusive"
+    idle_change: str = "inconclusive"
+    why: str = ""  # why the change of the wall is inconclusive
 
 
 @dataclass(frozen=True)
 class Residual:
-    """What the paired rows do not explain of the step's change (means per step, us)."""
+    """A part of the step's change that belongs to no kernel; with all `delta_step_us` it adds up to the step."""
 
-    paired_step_us: float
-    step_delta_us: float
-    residual_us: float
-    reason: str
+    name: str  # 'overlap of streams' | 'idle' | 'median against mean'
+    before_us: float
+    after_us: float
+    delta_us: float
+    meaning: str
+
+
+@dataclass(frozen=True)
+class WaitChange:
+    """Idle time right before one place, per step (means, us): where the device waited more or less."""
+
+    key: str  # of the row the device waited for
+    type: str
+    part: str | None
+    position: int | None
+    before_step_us: float
+    after_step_us: float
+    delta_step_us: float
+
+
+@dataclass(frozen=True)
+class StreamChange:
+    """One stream, medians per step, us; a tail is work that runs alone or after the main stream's end."""
+
+    stream_before: int | None  # None = rows without a stream, or not there
+    stream_after: int | None
+    is_main: bool
+    kernels_before: float | None
+    kernels_after: float | None
+    busy_before_us: float | None
+    busy_after_us: float | None
+    alone_before_us: float | None  # no other stream runs
+    alone_after_us: float | None
+    after_main_before_us: float | None  # its last end minus the main stream's last end
+    after_main_after_us: float | None
+    longest_before_us: float | None  # longest kernel, median over steps
+    longest_after_us: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""Two runs, one answer: pair, measure, add up, and check that nothing was lost on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..answer import Answer, Coverage
+from ..answer_compare import CompareRow, Residual, StepComparison
+from ..coverage import check_sum, coverage
+from ..labels import labelled_groups
+from ..sqlfiles import rows_of
+from .gather import gathered, paired
+from .notes import comparison_notes
+from .rows import Compared, SignatureText, compare_rows, pair_keys
+from .sentence import headline, regressions
+from .sides import Side
+from .step_change import StepTotals, compare_steps, residuals, step_totals
+from .streams import compare_streams
+from .table import read_side
+from .totals import changes_by, signature_changes, wait_changes
+from .verdict import verdict
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ..session import Session
+
+_WAITS_SHOWN = 20
+
+
+def compare(before: Session | Side, after: Session | Side) -> Answer:
+    """What changed between two runs: every place of the step paired, judged against noise, and added up.
+
+    Rows are places of the step, largest change per step first. Extras: `sentence`, `step`, `residual`,
+    `verdict`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`, `regressions`, `before`
+    and `after` (the runs). Medians per call say whether a place changed; means per step add up: rows and
+    residuals give the change of the step, which is checked. Raises WrongUsage for sides whose captures do
+    not fit together, InternalError when a sum does not reconcile.
+    """
+    sides = (Side.of(before), Side.of(after))
+    options = sides[0].first.options
+    totals = (step_totals(sides[0]), step_totals(sides[1]))
+    step = compare_steps(*totals, options)
+    with gathered(*sides) as scratch:
+        counts = (len(totals[0]), len(totals[1]))
+        compared = _compared(scratch, sides, counts)
+        streams = compare_streams(*sides, scratch, options)
+    every = compare_rows(compared, step.before.wall_us, options, (_bounds(sides[0]), _bounds(sides[1])))
+    busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
+    other = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if not counts_as_busy]
+    rows = tuple(sorted(busy, key=_largest_first))
+    left_over = residuals(step)
+    _check_sums(rows, compared, totals, step, left_over)
+    identical = step.wall_change == "same" and step.wall_ci_low_us == 0 and _all_same(rows)
+    sentence = headline(rows, step, identical, streams)
+    return Answer(
+        command="compare",
+        run=sides[1].first.run,
+        device=sides[1].first.device_info,
+        coverage=_coverage(sides),
+        rows=rows,
+        notes=comparison_notes(*sides, compared.pairs, rows, step),
+        extras={
+            "sentence": sentence,
+            "before": sides[0].first.run,
+            "after": sides[1].first.run,
+            "sides": (sides[0].name, sides[1].name),
+            "step": step,
+            "residual": left_over,
+            "verdict": verdict(rows, step, streams, options),
+            "groups": changes_by(rows, lambda row: row.group, counts),
+            "types": changes_by(rows, lambda row: row.type, counts),
+            "signatures": signature_changes(compared, step.before.wall_us, options),
+            "waits": wait_changes(compared, pair_keys(compared), _WAITS_SHOWN),
+            "streams": streams,
+            "other_engines": tuple(sorted(other, key=_largest_first)),
+            "regressions": regressions(rows, step),
+        },
+    )
+
+
+def _compared(
+    scratch: duckdb.DuckDBPyConnection, sides: tuple[Side, Side], steps: tuple[int, int]
+) -> Compared:
+    pairs = paired(scratch, steps)
+    texts = {
+        row["signature"]: SignatureText(row["core"], row["input_shapes"])
+        for row in rows_of(scratch, "FROM _signatures")
+    }
+    return Compared(
+        pairs=pairs,
+        before=read_side(scratch, 0, len(pairs), steps[0]),
+        after=read_side(scratch, 1, len(pairs), steps[1]),
+        texts=texts,
+        graphs=(len(sides[0].repeats[0]), len(sides[1].repeats[0])),
+    )
+
+
+def _bounds(side: Side) -> dict[int, str]:
+    """bound/limiter of each signature, as hotspots labels it."""
+    return {
+        group.signature_id: f"{group.label.bound}/{group.label.limiter}"
+        for session in side.sessions
+        for group in labelled_groups(session)
+    }
+
+
+def _coverage(sides: tuple[Side, Side]) -> Coverage:
+    """The coverage of the side after, with the sentences of both sides."""
+    before, after = (coverage(side.first) for side in sides)
+    sentence = f"Before: {before.sentence} After: {after.sentence}"
+    return replace(after, sentence=sentence)
+
+
+def _check_sums(
+    rows: tuple[CompareRow, ...],
+    compared: Compared,
+    totals: tuple[list[StepTotals], list[StepTotals]],
+    step: StepComparison,
+    left_over: tuple[Residual, ...],
+) -> None:
+    """Conservation on means: rows = kernels, waits = idle, rows + residuals = the change of the step."""
+    for name, side, table in (
+        ("before", step.before, compared.before),
+        ("after", step.after, compared.after),
+    ):
+        added = sum(getattr(row, f"{name}_step_us") or 0.0 for row in rows)
+        check_sum(f"kernels per step {name}", added, side.kernels_mean_us)
+        check_sum(
+            f"waits per step {name}",
+            float(table.waited_us.sum()) / len(totals[0 if name == "before" else 1]),
+            side.idle_mean_us,
+        )
+    changed = sum(row.delta_step_us or 0.0 for row in rows)
+    parts = step.before.wall_mean_us + changed + sum(each.delta_us for each in left_over[:2])
+    check_sum("rows, overlap and idle against the step", parts, step.after.wall_mean_us)
+    check_sum(
+        "the same against the median step",
+        step.before.wall_us + changed + sum(each.delta_us for each in left_over),
+        step.after.wall_us,
+    )
+
+
+def _all_same(rows: tuple[CompareRow, ...]) -> bool:
+    return all(row.change == "same" for row in rows)
+
+
+def _largest_first(row: CompareRow) -> tuple[float, str]:
+    return (-abs(row.delta_step_us or 0.0), row.key)

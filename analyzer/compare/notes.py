@@ -1,0 +1,81 @@
+"""What the reader of a comparison must know beside the numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...units import format_duration
+from ..answer_compare import CompareRow, StepComparison
+from ..step_times import step_notes, step_rows
+from .pairing import Pair
+from .sides import Side
+
+_HOW = {
+    "same": "by place and signature",
+    "shapes": "by place and operator, with other shapes",
+    "renamed": "by place and operator, under another name",
+    "moved": "by signature, at another place",
+}
+
+
+def comparison_notes(
+    before: Side, after: Side, pairs: Sequence[Pair], rows: Sequence[CompareRow], step: StepComparison
+) -> tuple[str, ...]:
+    """Pairing, steps set aside, differences of the two captures that weaken any conclusion."""
+    notes = [_pairing(pairs, rows)]
+    for name, side in (("before", step.before), ("after", step.after)):
+        notes += [f"{name}: {reason}; name the steps to use with --steps" for reason in side.set_aside]
+    notes += _captures(before, after)
+    few = min(step.before.steps, step.after.steps)
+    if few < 2:
+        notes.append(
+            "one step on a side: there is no noise to hold a change against; capture at least 3, better 20"
+        )
+    for name, side in (("before", before), ("after", after)):
+        for session in side.sessions:
+            said = [*session.notes, *_trace_notes(session)]
+            notes += [f"{name}, {session.run.name}: {note}" for note in said]
+    return tuple(dict.fromkeys(notes))
+
+
+def _pairing(pairs: Sequence[Pair], rows: Sequence[CompareRow]) -> str:
+    """How much of the time was paired and how; what could not be is said with its time."""
+    counts = Counter(pair.how for pair in pairs if pair.places[0].busy)
+    told = [f"{counts[how]} {words}" for how, words in _HOW.items() if counts[how]]
+    text = (
+        f"{sum(counts[how] for how in _HOW)} places are paired: {', '.join(told)}"
+        if told
+        else "no place is paired"
+    )
+    for change, side in (("gone", "before_step_us"), ("new", "after_step_us")):
+        left = [row for row in rows if row.change == change]
+        if left:
+            time = sum(getattr(row, side) or 0.0 for row in left)
+            text += f"; {len(left)} {change}, {format_duration(time)} a step"
+    return text
+
+
+def _captures(before: Side, after: Side) -> list[str]:
+    """Where the two captures differ in what they are, a change may have nothing to do with the code."""
+    notes = []
+    one, other = before.first, after.first
+    for what, left, right in (
+        ("device", one.device.soc, other.device.soc),
+        ("CANN version", one.run.cann_version, other.run.cann_version),
+        ("torch_npu version", one.run.torch_npu_version, other.run.torch_npu_version),
+        ("profiler level", one.run.level, other.run.level),
+        ("metric mode", one.run.metric_mode, other.run.metric_mode),
+        ("rank", one.rank_id, other.rank_id),
+    ):
+        if left is not None and right is not None and left != right:
+            notes.append(f"the two runs differ in {what}: {left} before, {right} after")
+    if max(len(side.repeats[0]) for side in (before, after)) > 1:
+        notes.append("captures joined with + are added up: their walls, busy and idle times are summed")
+    return notes
+
+
+def _trace_notes(session: object) -> list[str]:
+    """A step trace of another extent is named; no time of it is used."""
+    rows = step_rows(session)  # type: ignore[arg-type]
+    return [note for note in step_notes(rows) if "step_trace_time" in note]

@@ -1,0 +1,180 @@
+"""Which kernels of the run after are the kernels of the run before.
+
+A place is a position in the layer (or in what stands before, between and after the layers) with the kernels
+that stand there in all steps. Places are paired in four passes, each only over what the last one left:
+
+1. the same work at the same place of the sequence, by alignment of the two runs' sequences;
+2. in the stretches between: the same operator with other shapes, or under another CANN release's name;
+3. the same work anywhere else: moved, or found in a layer by one run and outside the layers by the other;
+4. the same work more often: added to the pair that lost as many calls.
+
+What is left is new or gone. Swapping the runs swaps every pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from .alignment import align, gaps
+from .operator_types import operator_of
+
+PARTS = ("before", "layer", "between", "after", None, "side")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of one run; `number` is its index in the list of its side."""
+
+    number: int
+    graph: int  # 0, or the number of the capture where a side joins several
+    part: str | None
+    position: int | None
+    type: str
+    signature: int  # the one that most calls have
+    calls: float  # per step
+    busy: bool = True  # False: AI_CPU and other engines, which are compared apart
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Places of the two runs that do the same; one side is empty for what is new or gone."""
+
+    before: tuple[Place, ...]
+    after: tuple[Place, ...]
+    how: str  # same | shapes | renamed | moved | new | gone
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The side that names the pair: before, or after where the kernel is new."""
+        return self.before or self.after
+
+
+def pair_places(before: Sequence[Place], after: Sequence[Place]) -> list[Pair]:
+    """Pair every place of both sides exactly once; in the order of the step, new ones at their own place."""
+    left, right = _Side(before), _Side(after)
+    pairs: list[Pair] = []
+    for busy in (True, False):
+        for part in PARTS:
+            pairs += _aligned(left.section(part, busy), right.section(part, busy))
+            left.take(pairs, "before")
+            right.take(pairs, "after")
+    pairs += _same_work(left.free(), right.free())
+    left.take(pairs, "before")
+    right.take(pairs, "after")
+    pairs = _absorb(pairs, left.free(), right.free())
+    return sorted(pairs, key=_order)
+
+
+class _Side:
+    """The places of one run that are still to be paired."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._free = {place.number: place for place in places}
+
+    def section(self, part: str | None, busy: bool) -> list[Place]:
+        """Unpaired places of one part that have a position, in the order of the step."""
+        inside = [p for p in self.free() if p.part == part and p.busy == busy and p.position is not None]
+        return sorted(inside, key=lambda place: (place.graph, place.position, place.type))
+
+    def take(self, pairs: Iterable[Pair], side: str) -> None:
+        for pair in pairs:
+            for place in getattr(pair, side):
+                self._free.pop(place.number, None)
+
+    def free(self) -> list[Place]:
+        return list(self._free.values())
+
+
+def _aligned(before: list[Place], after: list[Place]) -> list[Pair]:
+    """Passes 1 and 2 for one part of the step."""
+    exact = align([place.signature for place in before], [place.signature for place in after])
+    pairs = [Pair((before[i],), (after[j],), "same") for i, j in exact]
+    for left, right in gaps(exact, len(before), len(after)):
+        # shapes first: where only one of several equal operators was renamed, names alone could slip by one
+        inner = align(
+            [operator_of(before[i].type) for i in left], [operator_of(after[j].type) for j in right]
+        )
+        for i, j in inner:
+            one, other = before[left[i]], after[right[j]]
+            pairs.append(Pair((one,), (other,), "shapes" if one.type == other.type else "renamed"))
+    return pairs
+
+
+def _same_work(before: list[Place], after: list[Place]) -> list[Pair]:
+    """Pass 3: equal signatures, wherever they stand; then, outside the sequence, equal operators."""
+    pairs = _by_key(before, after, lambda place: (place.signature, place.busy), "moved")
+    taken = [{p.number for pair in pairs for p in getattr(pair, side)} for side in ("before", "after")]
+    left = [p for p in before if p.number not in taken[0] and p.position is None]
+    right = [p for p in after if p.number not in taken[1] and p.position is None]
+    pairs += _by_key(
+        left, right, lambda place: (place.part or "", operator_of(place.type), place.busy), "shapes"
+    )
+    return pairs
+
+
+def _by_key(
+    before: list[Place], after: list[Place], key: Callable[[Place], Hashable], how: str
+) -> list[Pair]:
+    """Pair the places of each key in their order; all of them together where the numbers differ."""
+    groups: dict[Hashable, tuple[list[Place], list[Place]]] = {}
+    for side, places in enumerate((before, after)):
+        for place in sorted(places, key=_place_order):
+            groups.setdefault(key(place), ([], []))[side].append(place)
+    pairs = []
+    for left, right in groups.values():
+        if not (left and right):
+            continue
+        together = [(tuple(left), tuple(right))] if len(left) != len(right) else None
+        for one, other in together or [((a,), (b,)) for a, b in zip(left, right, strict=True)]:
+            stays = all(_where(a) == _where(b) for a, b in zip(one, other, strict=False)) and not together
+            pairs.append(Pair(one, other, "same" if stays and how == "moved" else how))
+    return pairs
+
+
+def _absorb(pairs: list[Pair], before: list[Place], after: list[Place]) -> list[Pair]:
+    """Pass 4 and the rest: add left-over calls to the pair of the same work that misses them."""
+    done = list(pairs)
+    for side, places in (("before", before), ("after", after)):
+        for place in sorted(places, key=_place_order):
+            index = _short_of(done, place, side)
+            if index is None:
+                done.append(Pair((place,), (), "gone") if side == "before" else Pair((), (place,), "new"))
+                continue
+            pair = done[index]
+            left = (*pair.before, place) if side == "before" else pair.before
+            right = (*pair.after, place) if side == "after" else pair.after
+            done[index] = Pair(left, right, "moved")
+    return done
+
+
+def _short_of(pairs: list[Pair], place: Place, side: str) -> int | None:
+    """The pair of the same work whose side has the most calls too few, at least half of this place's."""
+    best, most = None, place.calls / 2
+    for index, pair in enumerate(pairs):
+        if not (pair.before and pair.after) or pair.places[0].busy != place.busy:
+            continue
+        if all(each.signature != place.signature for each in getattr(pair, side)):
+            continue
+        missing = _calls(pair.before) - _calls(pair.after)
+        missing = missing if side == "after" else -missing
+        if missing >= most and (best is None or missing > most):
+            best, most = index, missing
+    return best
+
+
+def _calls(places: Iterable[Place]) -> float:
+    return sum(place.calls for place in places)
+
+
+def _where(place: Place) -> tuple[Hashable, ...]:
+    return (place.graph, place.part, place.position)
+
+
+def _place_order(place: Place) -> tuple[int, int, int, str, int]:
+    position = -1 if place.position is None else place.position
+    return (place.graph, PARTS.index(place.part), position, place.type, place.signature)
+
+
+def _order(pair: Pair) -> tuple[bool, tuple[int, int, int, str, int], bool]:
+    return (not pair.places[0].busy, _place_order(pair.places[0]), not pair.before)

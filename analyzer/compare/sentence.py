@@ -1,0 +1,117 @@
+"""The first line of a comparison, its notes and its regressions: what the numbers say, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...units import format_duration
+from ..answer_compare import CompareRow, StepComparison, StreamChange
+
+_SHOWN = 2  # kernels named in the first line
+
+
+def headline(
+    rows: Sequence[CompareRow], step: StepComparison, identical: bool, streams: Sequence[StreamChange] = ()
+) -> str:
+    """One sentence: the step, what is behind its change, the kernels that changed beyond noise."""
+    if identical:
+        return f"No difference: the same numbers on both sides; the step takes {_span(step.before.wall_us)}."
+    parts = [_step(step)]
+    if behind := _busy_or_idle(step):
+        parts.append(behind)
+    parts.append(_kernels(rows))
+    if tails := [stream for stream in streams if stream.note]:
+        parts.append(
+            f"{_plural(len(tails), 'other stream')} changed its tail"
+            if len(tails) == 1
+            else f"{len(tails)} other streams changed their tails"
+        )
+    return "; ".join(parts) + "."
+
+
+def regressions(
+    rows: Iterable[CompareRow], step: StepComparison, threshold_pct: float = 0.0
+) -> tuple[str, ...]:
+    """One line per accepted slow-down above the threshold (per cent): the step, then kernels by time lost."""
+    lines = []
+    if step.wall_change == "slower" and (step.wall_delta_pct or 0.0) > threshold_pct:
+        lines.append(
+            f"step: {_arrow(step.before.wall_us, step.after.wall_us)} ({step.wall_delta_pct:+.1f} %)"
+        )
+    slower = [row for row in rows if row.change == "slower" and (row.delta_pct or 0.0) > threshold_pct]
+    for row in sorted(slower, key=lambda row: (-(row.delta_step_us or 0.0), row.key)):
+        lines.append(
+            f"{named(row)} at {row.key}: {row.before_us:.2f} -> {row.after_us:.2f} us "
+            f"({row.delta_pct:+.1f} %), {row.delta_step_us:+.1f} us per step"
+        )
+    return tuple(lines)
+
+
+def named(row: CompareRow) -> str:
+    """A kernel in a sentence: its type and, where recorded, its input shapes, cut to a readable length."""
+    shapes = row.input_shapes or ""
+    return f"{row.type} {shapes[:40] + '…' if len(shapes) > 40 else shapes}".strip()
+
+
+def _step(step: StepComparison) -> str:
+    pct = "" if step.wall_delta_pct is None else f"{step.wall_delta_pct:+.1f} %, "
+    word = {"faster": "faster", "slower": "slower", "same": "the same", "inconclusive": "inconclusive"}
+    reason = f": {step.why}" if step.wall_change == "inconclusive" and step.why else ""
+    return f"Step {_arrow(step.before.wall_us, step.after.wall_us)} ({pct}{word[step.wall_change]}{reason})"
+
+
+def _busy_or_idle(step: StepComparison) -> str:
+    """What the step's change is made of, where idle time is a real part of it or works against kernels."""
+    wall, busy, idle = step.wall_delta_us, step.busy_delta_us, step.idle_delta_us
+    if abs(idle) < 0.25 * abs(wall) and abs(idle) < 0.25 * abs(busy):
+        return ""
+    kernels = f"kernels {'ran' if busy <= 0 else 'took'} {_span(abs(busy))} {'less' if busy <= 0 else 'more'}"
+    waited = f"the device waited {_span(abs(idle))} {'less' if idle <= 0 else 'longer'}"
+    if wall > 0 and busy < 0 < idle:
+        return f"it rose because {waited} (for the host, or what this export does not show) while {kernels}"
+    if wall < 0 and idle < 0 < busy:
+        return f"it fell because {waited} while {kernels}"
+    return f"{kernels}, {waited}"
+
+
+def _kernels(rows: Sequence[CompareRow]) -> str:
+    """The kernels that changed beyond noise, the most important first, and what came or went."""
+    said = []
+    for change in ("faster", "slower"):
+        changed = sorted(
+            (row for row in rows if row.change == change),
+            key=lambda row: (-abs(row.delta_step_us or 0.0), row.key),
+        )
+        if not changed:
+            continue
+        listed = ", ".join(
+            f"{named(row)} {abs(row.delta_us or 0.0):.1f} us {change} a call "
+            f"({_signed(row.delta_step_us)} a step)"
+            for row in changed[:_SHOWN]
+        )
+        more = f" and {len(changed) - _SHOWN} more {change}" if len(changed) > _SHOWN else ""
+        said.append(listed + more)
+    for change in ("new", "gone"):
+        found = [row for row in rows if row.change == change]
+        if found:
+            total = sum(row.delta_step_us or 0.0 for row in found)
+            said.append(f"{_plural(len(found), 'place')} {change} ({_signed(total)} a step)")
+    return ", ".join(said) if said else "no kernel changed beyond noise"
+
+
+def _arrow(before_us: float, after_us: float) -> str:
+    """'10.67 -> 10.55 ms', in one unit that fits both."""
+    unit, scale = ("ms", 1000.0) if max(before_us, after_us) >= 1000 else ("us", 1.0)
+    return f"{before_us / scale:.2f} → {after_us / scale:.2f} {unit}"
+
+
+def _span(us: float) -> str:
+    return format_duration(us, 2 if us >= 1000 else 1)
+
+
+def _signed(us: float | None) -> str:
+    return f"{us or 0.0:+.1f} us"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

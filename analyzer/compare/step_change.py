@@ -1,0 +1,188 @@
+"""The step before and after: wall, busy and idle, and where a change of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+import numpy as np
+
+from ...units import format_duration
+from ..answer_compare import Residual, StepComparison, StepTimes
+from ..options import AnalysisOptions
+from ..step_times import step_rows
+from .judgement import Samples, judge
+from .rows import known
+from .sides import Side, StepRef
+
+INCOMPLETE_SHARE = 0.05  # fewer or more kernels than this beside the median step: cut off, or another batch
+
+
+@dataclass(frozen=True)
+class StepTotals:
+    """One step of a side; captures that make up one step together are added up. Times us."""
+
+    step: StepRef
+    wall_us: float
+    busy_us: float
+    idle_us: float
+    kernels: int
+    kernels_us: float  # summed durations of AI-core and communication rows
+
+
+def step_totals(side: Side) -> list[StepTotals]:
+    """The steps of a side, with wall = busy + idle checked on each capture by `step_rows`."""
+    times = [
+        [{row.step_id: row for row in step_rows(each)} for each in captures] for captures in side.repeats
+    ]
+    found: list[StepTotals] = []
+    steps = iter(side.steps())
+    for captures, rows_of in zip(side.repeats, times, strict=True):
+        for _ in captures[0].step_ids:
+            step = next(steps)
+            rows = [by_id[step_id] for by_id, step_id in zip(rows_of, step.step_ids, strict=True)]
+            found.append(
+                StepTotals(
+                    step=step,
+                    wall_us=sum(row.wall_us for row in rows),
+                    busy_us=sum(row.busy_us for row in rows),
+                    idle_us=sum(row.idle_us for row in rows),
+                    kernels=sum(row.kernels for row in rows),
+                    kernels_us=sum(row.aicore_us + row.communication_us for row in rows),
+                )
+            )
+    return found
+
+
+def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int, str]:
+    """Steps that say little about the usual one, by number, each with the reason."""
+    wall, kernels = median(each.wall_us for each in steps), median(each.kernels for each in steps)
+    found = {}
+    for each in steps:
+        reasons = []
+        if not wall / options.outlier_step_ratio <= each.wall_us <= wall * options.outlier_step_ratio:
+            reasons.append(f"takes {format_duration(each.wall_us)}, the median is {format_duration(wall)}")
+        if abs(each.kernels - kernels) > INCOMPLETE_SHARE * kernels:
+            reasons.append(f"holds {each.kernels} kernels, the median is {kernels:.0f}")
+        if reasons:
+            found[each.step.number] = f"{each.step.text} {' and '.join(reasons)}"
+    return found
+
+
+def compare_steps(
+    before: Sequence[StepTotals], after: Sequence[StepTotals], options: AnalysisOptions
+) -> StepComparison:
+    """Medians and means of both sides, and whether wall, busy and idle time changed beyond noise.
+
+    Outliers and incomplete steps are named and left out of that judgement, but not of medians and means.
+    """
+    aside = [set_aside(side, options) for side in (before, after)]
+    sides = [_times(side, out) for side, out in zip((before, after), aside, strict=True)]
+    usable = [
+        [each for each in side if each.step.number not in out]
+        for side, out in zip((before, after), aside, strict=True)
+    ]
+    wall, busy, idle = (
+        _judge_times([[getattr(each, name) for each in side] for side in usable], sides[0].wall_us, options)
+        for name in ("wall_us", "busy_us", "idle_us")
+    )
+    few = min(len(side) for side in usable) < options.min_usable_steps
+    identical = len(before) == len(after) and all(
+        (a.wall_us, a.busy_us, a.kernels_us) == (b.wall_us, b.busy_us, b.kernels_us)
+        for a, b in zip(before, after, strict=True)
+    )
+    changes = ["same" if identical else "inconclusive" if few else each.change for each in (wall, busy, idle)]
+    counts = " and ".join(str(len(side)) for side in usable)
+    why = f"only {counts} usable steps, three a side are needed" if few else wall.why
+    delta = sides[1].wall_us - sides[0].wall_us
+    return StepComparison(
+        before=sides[0],
+        after=sides[1],
+        wall_delta_us=delta,
+        busy_delta_us=sides[1].busy_us - sides[0].busy_us,
+        idle_delta_us=sides[1].idle_us - sides[0].idle_us,
+        wall_delta_pct=delta / sides[0].wall_us * 100 if sides[0].wall_us > 0 else None,
+        wall_change=changes[0],
+        wall_ci_low_us=0.0 if identical else None if few else wall.low_us,
+        wall_ci_high_us=0.0 if identical else None if few else wall.high_us,
+        wall_min_effect_us=wall.min_effect_us,
+        busy_change=changes[1],
+        idle_change=changes[2],
+        why="" if identical or changes[0] != "inconclusive" else why,
+    )
+
+
+def residuals(step: StepComparison) -> tuple[Residual, ...]:
+    """What belongs to no kernel: with the rows' `delta_step_us`, the first two add up to the change of the
+    mean wall, and all three to the change of the median wall.
+    """
+    before, after = step.before, step.after
+    overlap = (before.busy_mean_us - before.kernels_mean_us, after.busy_mean_us - after.kernels_mean_us)
+    mean_to_median = (before.wall_us - before.wall_mean_us, after.wall_us - after.wall_mean_us)
+    return (
+        Residual(
+            "overlap of streams",
+            *overlap,
+            overlap[1] - overlap[0],
+            "busy time minus summed kernel durations: kernels that run together are counted once in a step",
+        ),
+        Residual(
+            "idle",
+            before.idle_mean_us,
+            after.idle_mean_us,
+            after.idle_mean_us - before.idle_mean_us,
+            "no kernel ran: the device waited for the host, or for what this export does not show",
+        ),
+        Residual(
+            "median against mean",
+            *mean_to_median,
+            mean_to_median[1] - mean_to_median[0],
+            "means add up but are moved by single slow steps; the step time that is quoted is the median",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    change: str
+    why: str
+    low_us: float | None
+    high_us: float | None
+    min_effect_us: float | None
+
+
+def _times(steps: Sequence[StepTotals], aside: dict[int, str]) -> StepTimes:
+    return StepTimes(
+        steps=len(steps),
+        wall_us=median(each.wall_us for each in steps),
+        busy_us=median(each.busy_us for each in steps),
+        idle_us=median(each.idle_us for each in steps),
+        wall_mean_us=fmean(each.wall_us for each in steps),
+        busy_mean_us=fmean(each.busy_us for each in steps),
+        idle_mean_us=fmean(each.idle_us for each in steps),
+        kernels_mean_us=fmean(each.kernels_us for each in steps),
+        usable_steps=len(steps) - len(aside),
+        set_aside=tuple(aside.values()),
+    )
+
+
+def _judge_times(sides: Sequence[Sequence[float]], wall_us: float, options: AnalysisOptions) -> _Judged:
+    """The judgement of kernels, on one time per step."""
+    if not all(sides):
+        return _Judged("inconclusive", "no usable step", None, None, None)
+    before, after = (_samples(side) for side in sides)
+    judged = judge(before, after, np.zeros(1, dtype=np.int64), wall_us, options)
+    return _Judged(
+        judged.change[0],
+        judged.why[0],
+        known(judged.ci_low_us[0]),
+        known(judged.ci_high_us[0]),
+        known(judged.min_effect_us[0]),
+    )
+
+
+def _samples(values: Sequence[float]) -> Samples:
+    row = np.array([values], dtype=float)
+    nothing = np.full(1, np.nan)
+    return Samples(np.median(row, axis=1), row, row, np.ones(1), nothing, nothing, np.zeros(1))
