@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .options import AnalysisOptions
-from .placement import PARTS, UNPLACED, Placement, StepSequence, place_steps
+from .placement import PARTS, Placement, StepSequence, place_steps
 from .repeats import Codes
 
 if TYPE_CHECKING:
@@ -37,9 +37,15 @@ WHERE k.rank_id = ? AND k.duplicate_of IS NULL AND k.step_id IS NOT NULL
   AND k.kernel_class IN ('aicore', 'communication')
 """
 
+# The placements are numpy arrays, in which UNPLACED (-1) stands for NULL.
 _WRITE = """
-UPDATE kernels SET part = p.part, layer = p.layer, position = p.position, sequence_index = p.sequence_index
-FROM _placements p WHERE kernels.rowid = p.row
+UPDATE kernels
+SET part = list_extract(?, p.part + 1),
+    layer = nullif(p.layer, -1),
+    position = nullif(p.position, -1),
+    sequence_index = p.sequence_index
+FROM _placements AS p
+WHERE kernels.rowid = p.row
 """
 
 
@@ -73,26 +79,17 @@ def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: Analysis
 def _write(
     con: duckdb.DuckDBPyConnection, rows: Codes, slices: Sequence[slice], placements: Sequence[Placement]
 ) -> None:
-    import pyarrow
-
-    part = np.concatenate([each.part for each in placements])
-    layer = np.concatenate([each.layer for each in placements])
-    position = np.concatenate([each.position for each in placements])
-    index = np.concatenate([np.arange(each.stop - each.start, dtype=np.int32) for each in slices])
-    table = pyarrow.table(
-        {
-            "row": rows,
-            "part": pyarrow.DictionaryArray.from_arrays(
-                pyarrow.array(part, mask=part == UNPLACED), pyarrow.array(PARTS)
-            ),
-            "layer": pyarrow.array(layer, mask=layer == UNPLACED),
-            "position": pyarrow.array(position, mask=position == UNPLACED),
-            "sequence_index": index,
-        }
-    )
-    con.register("_placements", table)
+    # a dict of arrays: going through pyarrow would load pandas, which takes longer than the update
+    arrays = {
+        "row": rows,
+        "part": np.concatenate([each.part for each in placements]),
+        "layer": np.concatenate([each.layer for each in placements]),
+        "position": np.concatenate([each.position for each in placements]),
+        "sequence_index": np.concatenate([np.arange(each.stop - each.start) for each in slices]),
+    }
+    con.register("_placements", arrays)
     try:
-        con.execute(_WRITE)
+        con.execute(_WRITE, [list(PARTS)])
     finally:
         con.unregister("_placements")
 
