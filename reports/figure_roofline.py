@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..analyzer.report_data import Point, Roof
 from ..units import format_bytes_decimal
-from .escape import hover_text
+from .escape import hover_text, shown
 from .figures import MUTED, Figure, axis, frame, hover
 from .palette import BOUNDS, bound_colour, css_variable
 
@@ -245,7 +245,8 @@ def _range_trace(bound: str, points: Sequence[Point]) -> dict[str, Any] | None:
 
 
 def _filter_key(point: Point) -> list[Any]:
-    return [point.type, list(point.streams)]
+    """What the page's selects compare: the texts as they are shown there."""
+    return [shown(point.type), [shown(stream) for stream in point.streams]]
 
 
 def _point_hover(point: Point) -> str:

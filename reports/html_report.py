@@ -13,6 +13,7 @@ from typing import Final
 from ..analyzer.answer import Answer, StepSpread
 from ..analyzer.report_data import ReportInput, Timeline, Undrawn
 from ..units import format_duration
+from .escape import shown
 from .figure_roofline import roofline_figure
 from .figure_time import STEPS_SHOWN, steps_figure, time_figure
 from .figure_timeline import timeline_figure
@@ -52,8 +53,8 @@ def roofline_report(data: ReportInput, generated_at: str = "") -> str:
         device=summary.device,
         device_line=device_line(summary.device) if summary.device else "",
         tiles=_tiles(data),
-        types=sorted({point.type for point in data.points}),
-        streams=sorted({stream for point in data.points for stream in point.streams}, key=_stream_order),
+        types=sorted({shown(point.type) for point in data.points}),
+        streams=sorted({shown(each) for point in data.points for each in point.streams}, key=_stream_order),
         points_left_out=data.points_left_out,
         undrawn=[undrawn_sentence(each) for each in data.undrawn],
         steps=table("summary", "steps", steps, STEPS_SHOWN),
@@ -172,4 +173,5 @@ def _coverage_limits(answer: Answer) -> Iterable[str]:
         if us > 0:
             yield f"{percent(us / coverage.aicore_us)} of the AI-core time {words}."
     if coverage.rows_rejected:
-        yield f"{plural(coverage.rows_rejected, 'row')} of the export could not be read and were set aside."
+        rejected = plural(coverage.rows_rejected, "row")
+        yield f"Set aside because they could not be read: {rejected} of the export."

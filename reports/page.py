@@ -83,7 +83,7 @@ def render_page(
         .render(
             run=run,
             figures={name: Markup(script_json(figure)) for name, figure in figures.items()},
-            plotly_js=_plotly_js() if figures else "",
+            plotly_js=plotly_js() if figures else "",
             theme_css=theme_css(),
             base_css=asset("base.css"),
             base_js=asset("base.js"),
@@ -96,8 +96,8 @@ def render_page(
 
 
 @functools.cache
-def _plotly_js() -> Markup:
-    # plotly.offline imports slowly; only pages with figures pay for it.
+def plotly_js() -> Markup:
+    """The text of plotly.js; importing it is slow, so only pages with figures pay for it."""
     from plotly.offline import get_plotlyjs
 
     return Markup(get_plotlyjs())

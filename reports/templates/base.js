@@ -93,11 +93,21 @@
       const text = document.getElementById(element.dataset.figure).textContent;
       const spec = JSON.parse(text);
       figures.set(element.id, { element: element, data: spec.data, layout: spec.layout, narrow: narrow,
-        config: { responsive: true, displaylogo: false, displayModeBar: spec.layout.dragmode ? "hover" : false, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage"] } });
+        config: { responsive: false, displaylogo: false, displayModeBar: spec.layout.dragmode ? "hover" : false, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage"] } });
       draw(element.id);
     }
   }
   function redraw() { for (const name of figures.keys()) draw(name); }
+  // A window that changed its width may need the other layout; figures keep their height.
+  let width = window.innerWidth, waiting = 0;
+  window.addEventListener("resize", function () {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(function () {
+      for (const [name, figure] of figures) { draw(name); Plotly.Plots.resize(figure.element); }
+    }, 120);
+  });
 
   // ---- theme ----
   const theme = document.getElementById("theme");
