@@ -69,6 +69,15 @@ def resolve_for_rank(
     return resolve_device(evidence, hbm_gb_s=hbm_gb_s)
 
 
+def device_of_argument(argument: str) -> ResolvedDevice:
+    """The device that the user names where there is no capture to hold it against: a SoC or a TOML file.
+
+    Raises UnknownDevice or InputMissing.
+    """
+    name, toml = read_device_argument(argument)
+    return resolve_device(DeviceEvidence(device_argument=name, device_toml=toml))
+
+
 def device_info(resolved: ResolvedDevice) -> DeviceInfo:
     """The resolved device as reports show it; soc is None when nothing tells the device."""
     device = resolved.device

@@ -1,28 +1,67 @@
-"""`npu-roofline compare`: what changed between two runs."""
+"""`npu-roofline compare`: what changed between two runs, and whether that can be believed."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Output, Selection
 
+if TYPE_CHECKING:
+    from ..analyzer.answer import Answer
+
 
 def compare(
     *,
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The run before the change.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="The run after the change.")],
+    before: Annotated[
+        str, typer.Argument(metavar="BEFORE", help="The run before the change; a1,a2 for repeats.")
+    ],
+    after: Annotated[
+        str, typer.Argument(metavar="AFTER", help="The run after the change; b1,b2 for repeats.")
+    ],
+    fail_on_regression: Annotated[
+        bool, typer.Option("--fail-on-regression", help="Exit with 1 when the step or a kernel got slower.")
+    ] = False,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold", metavar="PCT", min=0, help="Regressions up to this many per cent do not fail."
+        ),
+    ] = 0.0,
     selection: Selection,
     output: Output,
 ) -> None:
     """Say what changed between two runs.
 
-    Kernels are paired by layer, position and signature. Medians say whether a kernel changed; means per
-    step add up to the change of the step, and what they leave over is a row of its own. -o compare.html
-    writes the report.
+    Kernels are paired by layer, position and signature. Medians say whether a kernel changed; means per step
+    add up to the change of the step, and what they leave over is a row of its own. -o compare.html writes the
+    report with figures.
     """
     from ..analyzer.compare import compare as ask
+    from ..analyzer.compare import open_side
 
-    with selection.session(before) as session_before, selection.session(after) as session_after:
-        output.show(ask(session_before, session_after))
+    with (
+        open_side(before, selection.session) as side_before,
+        open_side(after, selection.session) as side_after,
+    ):
+        answer = ask(side_before, side_after)
+    output.show(answer)
+    if fail_on_regression:
+        _fail_on_regression(answer, threshold)
+
+
+def _fail_on_regression(answer: Answer, threshold: float) -> None:
+    """Raise CheckFailed where something got slower, after one line for each on stderr."""
+    from ..analyzer.compare import regressions
+    from ..errors import CheckFailed
+    from .output import say
+
+    found = regressions(answer.rows, answer.extras["step"], threshold)
+    for line in found:
+        say(f"regression: {line}")
+    if found:
+        raise CheckFailed(
+            f"{len(found)} regression{'s' if len(found) > 1 else ''} between the runs",
+            "`compare` without --fail-on-regression shows each with its interval",
+        )

@@ -15,6 +15,7 @@ from .. import __version__
 from . import devices, runs
 from .candidates import candidates
 from .compare import compare
+from .demo import demo
 from .explain import explain
 from .failures import EXIT_INTERRUPTED, EXIT_READER_GONE, report_failure
 from .groups import spread
@@ -22,6 +23,7 @@ from .hotspots import hotspots
 from .ingest import ingest
 from .query import query
 from .report import report
+from .size import size
 from .summary import summary
 
 HELP_WIDTH = 100
@@ -72,7 +74,7 @@ def _about(
     """
 
 
-for command in (ingest, summary, hotspots, report, candidates, explain, compare, query):
+for command in (ingest, summary, hotspots, report, candidates, explain, size, compare, query, demo):
     app.command()(spread(command))
 app.add_typer(runs.app, name="runs")
 app.add_typer(devices.app, name="devices")

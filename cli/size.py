@@ -1,0 +1,130 @@
+"""`npu-roofline size`: max_size from the dimensions of a weight, without a capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import WrongUsage
+from .options import Output
+
+if TYPE_CHECKING:
+    from ..analyzer.size import MoeSizes
+
+
+@dataclass(frozen=True)
+class Experts:
+    """The parameters of the MoE formulas; all or none."""
+
+    hidden: Annotated[
+        int | None,
+        typer.Option("--hidden-size", metavar="H", min=1, help="Experts: hidden size of the model."),
+    ] = None
+    intermediate: Annotated[
+        int | None,
+        typer.Option(
+            "--intermediate-size", metavar="I", min=1, help="Experts: intermediate size of one expert."
+        ),
+    ] = None
+    routed: Annotated[
+        int | None,
+        typer.Option(
+            "--routed-experts",
+            metavar="N",
+            min=1,
+            help="Experts: routed experts of the model, without zero experts.",
+        ),
+    ] = None
+    ep: Annotated[int, typer.Option("--ep", metavar="N", min=1, help="Experts: expert parallel size.")] = 1
+    moe_tp: Annotated[
+        int,
+        typer.Option(
+            "--moe-tp-size", metavar="N", min=1, help="Experts: tensor parallel size of the experts."
+        ),
+    ] = 1
+    quant: Annotated[
+        str | None,
+        typer.Option(
+            "--quant-mode", metavar="MODE", help="Experts: w8a8int8, or none for bf16. [default: none]"
+        ),
+    ] = None
+
+    def sizes(self) -> MoeSizes | None:
+        """The parameters as one value, None when none was given. Raises WrongUsage when some are
+        missing.
+        """
+        from ..analyzer.size import MoeSizes, experts_per_rank
+
+        given = {
+            "--hidden-size": self.hidden,
+            "--intermediate-size": self.intermediate,
+            "--routed-experts": self.routed,
+        }
+        missing = [name for name, value in given.items() if value is None]
+        if len(missing) == len(given):
+            return None
+        if self.hidden is None or self.intermediate is None or self.routed is None:
+            raise WrongUsage(
+                f"the experts need {' and '.join(missing)} too", "all three are in the model's config.json"
+            )
+        per_rank = experts_per_rank(self.routed, self.ep)
+        return MoeSizes(self.hidden, self.intermediate, per_rank, self.moe_tp, self.quant)
+
+
+def size(
+    *,
+    dims: Annotated[
+        str | None,
+        typer.Argument(metavar="DIMS", help="Dimensions of the weight as stored, such as 6144,24576."),
+    ] = None,
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="TYPE", help="Its dtype: bf16, fp16, int8, fp32, int4.")
+    ] = "bf16",
+    weight_format: Annotated[
+        str, typer.Option("--weight-format", metavar="FORMAT", help="Its storage format: ND or FRACTAL_NZ.")
+    ] = "ND",
+    experts: Experts,
+    coefficient: Annotated[
+        float | None,
+        typer.Option(
+            "--coefficient", metavar="C", min=0.01, max=1, help="Share of a weight to ask for. [default: 0.5]"
+        ),
+    ] = None,
+    cap_mib: Annotated[
+        float | None,
+        typer.Option("--cap-mib", metavar="MIB", min=0.01, help="Never ask for more than this, in MiB."),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="SOC|FILE", help="The chip, for its L2: 910B3 or a TOML file."),
+    ] = None,
+    output: Output,
+) -> None:
+    """Work out max_size from the dimensions of a weight.
+
+    For planning without a capture: weight bytes x coefficient, at most half of L2 and the cap. For
+    experts give the model's sizes: w13 and w2 are worked out, beside what the specification's formulas
+    say.
+    """
+    from ..analyzer.devices import device_info, device_of_argument
+    from ..analyzer.size import SizeRequest
+    from ..analyzer.size import size as ask
+
+    request = SizeRequest(_dims(dims), dtype, weight_format, experts.sizes(), coefficient, cap_mib)
+    if device is None:
+        output.show(ask(request))
+        return
+    resolved = device_of_argument(device)
+    output.show(ask(request, resolved.device, device_info(resolved)))
+
+
+def _dims(text: str | None) -> tuple[int, ...] | None:
+    """'6144,24576' -> (6144, 24576). Raises WrongUsage for anything else."""
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError as error:
+        raise WrongUsage(f"{text!r} is no list of dimensions", "write them like 6144,24576") from error
