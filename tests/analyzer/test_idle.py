@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from npu_roofline.analyzer.idle import gaps_between_steps, idle_stretches
 from npu_roofline.analyzer.options import AnalysisOptions
@@ -89,6 +89,7 @@ def test_the_same_stretch_of_other_steps_is_counted() -> None:
     ]
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=40))
 def test_stretches_are_mostly_idle_and_hold_every_long_gap(pairs: list[tuple[int, int]]) -> None:
     """For kernels and gaps of any length: stretches are disjoint, more idle than busy, and lose no gap

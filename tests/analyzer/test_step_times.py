@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from npu_roofline.analyzer.step_times import step_notes, step_rows, step_spread
 
@@ -79,6 +79,7 @@ def test_a_step_trace_of_the_same_extent_agrees() -> None:
     assert row.trace_agrees is True
 
 
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.tuples(st.integers(0, 500), st.integers(0, 60), st.sampled_from([2, 3, None])),

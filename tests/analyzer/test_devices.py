@@ -1,0 +1,79 @@
+"""devices: the table as answers, and the device of a run with the evidence for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from npu_roofline.analyzer.devices import (
+    device_info,
+    devices_detect,
+    devices_list,
+    devices_show,
+    read_device_argument,
+)
+from npu_roofline.errors import InputMissing, UnknownDevice
+from npu_roofline.roofline.resolve import DeviceEvidence, resolve_device
+
+from tests.analyzer.tiny_run import Kernel, session_of
+
+
+def test_the_list_derives_peaks() -> None:
+    """910B2 has 24 cores x 1800 MHz x 8192 operations per cycle = 353.9 TFLOP/s in fp16, and twice that
+    in int8.
+    """
+    row = next(row for row in devices_list().rows if row.soc == "910B2")
+    assert (row.cube_cores, row.clock_mhz, row.hbm_gb_s, row.l2_mib) == (24, 1800, 1600, 192)
+    assert row.fp16_tflops == pytest.approx(353.8944)
+    assert row.int8_tops == pytest.approx(707.7888)
+
+
+def test_one_device_is_shown_with_a_source_for_every_number() -> None:
+    """No row is without source and confidence, and every cited source id is explained."""
+    answer = devices_show("910B3")
+    assert all(row.source and row.confidence for row in answer.rows)
+    explained = {each["id"] for each in answer.extras["sources"]}
+    cited = {part for row in answer.rows for part in row.source.replace("(", ",").split(", ")}
+    assert {
+        part.strip() for part in cited if part.strip()[:1] == "S" and part.strip()[1:].isdigit()
+    } <= explained
+
+
+def test_an_unknown_device_is_refused() -> None:
+    """A name that is in no table is an error with a way on, never a guess."""
+    with pytest.raises(UnknownDevice) as caught:
+        devices_show("910Z9")
+    assert caught.value.hint
+
+
+def test_what_nothing_tells_stays_unknown() -> None:
+    """Without evidence there is no SoC, no bandwidth and no peak: None, not a default."""
+    info = device_info(resolve_device(DeviceEvidence()))
+    assert (info.soc, info.hbm_gb_s, info.peaks, info.confidence) == (None, None, {}, "unknown")
+
+
+def test_detection_shows_what_the_export_says() -> None:
+    """43,200 cores x MHz at 1800 MHz is 24 cores; a value that the export does not hold is None."""
+    session = session_of([Kernel(0, 10)], device=None)
+    session.con.execute(
+        "UPDATE ranks SET cube_cores_mhz = 43200, aic_mhz = 1800, cube_cores = 24, evidence_rows = 7"
+    )
+    values = {row.evidence: row.value for row in devices_detect(session).rows}
+    assert values == {
+        "cube cores x MHz": "43,200",
+        "cube clock, MHz": "1,800",
+        "vector clock, MHz": None,
+        "cube cores": "24",
+        "device": None,
+    }
+
+
+def test_a_device_file_travels_as_text(tmp_path: Path) -> None:
+    """--device my.toml gives the name and the text; a SoC name stays a name."""
+    path = tmp_path / "my.toml"
+    path.write_text("soc = 'x'\n", encoding="utf-8")
+    assert read_device_argument(str(path)) == ("my.toml", "soc = 'x'\n")
+    assert read_device_argument("910B3") == ("910B3", None)
+    assert read_device_argument(None) == (None, None)
+    with pytest.raises(InputMissing):
+        read_device_argument(str(tmp_path / "none.toml"))
