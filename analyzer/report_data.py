@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InternalError
+from ..roofline.device import device_sources
 from .answer import Answer, StepRow
 from .candidates import candidates
 from .hotspots import hotspot_id, hotspots
@@ -18,6 +19,7 @@ from .sqlfiles import rows_of, sql
 from .summary import summary
 
 if TYPE_CHECKING:
+    from ..roofline.device_model import Quantity
     from .session import Session
 
 # Marks that a browser still pans smoothly; a decode step of a large model has 1,000 to 4,000 kernels.
@@ -162,10 +164,10 @@ def _why_no_point(group: LabelledGroup) -> str:
     work = group.work
     if group.label.anomaly is not None:
         return "anomaly: the numbers cannot all be right, so the kernel is no finding"
-    if work.flops is None or work.bytes_lo is None:
-        return "FLOPs or bytes are not known from the shapes"
-    if work.flops <= 0:
-        return "moves data without arithmetic: no arithmetic intensity"
+    if work.bytes_lo is None:
+        return "bytes are not known: shapes are missing or do not fit the operator"
+    if not work.flops:
+        return "no FLOPs are counted for the operator (moves, casts, routing): no arithmetic intensity"
     if work.bytes_lo <= 0 or group.statistics.median_us <= 0:
         return "no bytes or no time were recorded"
     return ""
@@ -216,18 +218,22 @@ def _roofs(session: Session, points: tuple[Point, ...]) -> tuple[Roof, ...]:
         return ()
     roofs: list[Roof] = []
     if device.hbm_gb_s is not None:
-        hbm = device.hbm_gb_s
-        roofs.append(Roof("bandwidth", "HBM", hbm.value, hbm.source, hbm.confidence))
+        roofs.append(_roof("bandwidth", "HBM", device.hbm_gb_s.value, device.hbm_gb_s))
     if device.l2_read_bytes_s is not None and device.l2_read_bytes_per_cycle is not None:
-        rate = device.l2_read_bytes_per_cycle
-        roofs.append(Roof("bandwidth", "L2", device.l2_read_bytes_s / 1e9, rate.source, rate.confidence))
+        roofs.append(_roof("bandwidth", "L2", device.l2_read_bytes_s / 1e9, device.l2_read_bytes_per_cycle))
     for unit, dtype in sorted({(point.unit, point.dtype) for point in points}):
         peak = device.cube_peak_ops(dtype) if unit == "cube" else device.vector_peak_ops(dtype)
         rates = device.cube_ops_per_cycle if unit == "cube" else (device.vector_ops_per_cycle or {})
         if peak is not None:
-            rate = rates[dtype]
-            roofs.append(Roof("compute", f"{unit} {dtype}", peak / 1e12, rate.source, rate.confidence))
+            roofs.append(_roof("compute", f"{unit} {dtype}", peak / 1e12, rates[dtype]))
     return tuple(roofs)
+
+
+def _roof(kind: str, name: str, value: float, known_from: Quantity) -> Roof:
+    """A roof with the titles of the sources of the quantity that it was derived from."""
+    titles = device_sources()
+    cited = [titles.get(key.strip(), key.strip()) for key in known_from.source.split(",")]
+    return Roof(kind, name, value, "; ".join(cited), known_from.confidence)
 
 
 def _streams(session: Session) -> dict[int, tuple[str, ...]]:

@@ -81,6 +81,7 @@ class TableText:
     record: str = ""  # name of the rows' record, for a table that may be empty
     empty: str = ""  # said in place of an empty table; '' = leave the table out
     lead: str = ""  # one sentence on how to read it
+    without: tuple[str, ...] = ()  # fields whose columns mean nothing in this table
 
 
 @functools.cache
@@ -98,7 +99,9 @@ def records() -> Mapping[str, RecordColumns]:
 def text_for(command: str, table: str) -> TableText:
     """What `tables.toml` says about a table; its own name as the title where it says nothing."""
     entry = _data("tables.toml").get(command, {}).get(table)
-    return TableText(table.replace("_", " ")) if entry is None else TableText(**entry)
+    if entry is None:
+        return TableText(table.replace("_", " "))
+    return TableText(**entry | {"without": tuple(entry.get("without", ()))})
 
 
 def silent_extras() -> frozenset[str]:

@@ -107,15 +107,14 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
     """
     text = text_for(command, name)
     spec, rows = _columns_of(rows, text.record)
+    columns = [column for column in spec.columns if column.fields[0] not in text.without]
     kept = rows if cap is None else rows[:cap]
-    cells = [[_cell(row, column) for column in spec.columns] for row in kept]
-    used = [
-        at for at in range(len(spec.columns)) if not rows or any(row[at].text is not None for row in cells)
-    ]
+    cells = [[_cell(row, column) for column in columns] for row in kept]
+    used = [at for at in range(len(columns)) if not rows or any(row[at].text is not None for row in cells)]
     return Table(
         name=f"{command}-{name}",
         title=text.title,
-        columns=tuple(spec.columns[at] for at in used),
+        columns=tuple(columns[at] for at in used),
         rows=tuple(tuple(row[at] for at in used) for row in cells),
         empty=text.empty,
         lead=text.lead,
