@@ -11,7 +11,7 @@ import numpy as np
 
 from ..units import format_bytes, format_us
 from .answer import CandidateRow
-from .sequence import Example, KernelSequence, cpu_intervals, examples
+from .sequence import Example, KernelSequence, cpu_work, examples
 from .sites import Rules, Site
 
 if TYPE_CHECKING:
@@ -91,17 +91,13 @@ class SiteNotes:
     def _ai_cpu(self, site: Site) -> list[str]:
         """AI_CPU work that overlaps the window: it is not walked, and its HBM use is not known."""
         assert site.best is not None
-        starts, ends, names = cpu_intervals(self._session)
-        if len(starts) == 0:
-            return []
         window = site.best.window
         opens = self._sequence.end_ns[window.occurrences - window.dependency.depth]
         closes = self._sequence.start_ns[window.occurrences]
-        last = np.searchsorted(starts, closes, side="left") - 1
-        share = float(((last >= 0) & (np.maximum.accumulate(ends)[last] > opens)).mean())
+        share, types = cpu_work(self._session).overlap(opens, closes)
         if share == 0.0:
             return []
-        return [f"AI_CPU work ({', '.join(names)}) overlaps the window in {share:.0%} of the occurrences."]
+        return [f"AI_CPU work ({', '.join(types)}) overlaps the window in {share:.0%} of the occurrences."]
 
 
 def _experts(site: Site) -> list[str]:
@@ -125,27 +121,34 @@ def _left_out(site: Site) -> list[str]:
 
 
 def with_shared_windows(rows: Sequence[CandidateRow], sites: Mapping[str, Site]) -> list[CandidateRow]:
-    """Name, in every candidate, the others that would use kernels of its window; rows in falling order of
-    saving.
+    """Name, in every candidate, the others whose window holds the very same kernels; rows keep their order.
     """
-    inside = {
-        row.id: {
-            each.place: row.window.kernels[number].type for number, each in enumerate(best.window.inside)
-        }
-        for row in rows
-        if row.window is not None and (best := sites[row.id].best) is not None
-    }
     noted = []
     for row in rows:
-        own = inside.get(row.id, {})
         notes = [
-            f"Shares {' + '.join(own[place] for place in own if place in other)} with {other_id}: "
-            "both cannot have the whole of its bandwidth, so try one at a time."
-            for other_id, other in inside.items()
-            if other_id != row.id and own.keys() & other.keys()
+            f"Shares {' + '.join(types)} with {other.id}: both cannot have the whole of its bandwidth, "
+            "so try one at a time."
+            for other in rows
+            if other.id != row.id and (types := _shared(sites[row.id], sites[other.id]))
         ]
         noted.append(replace(row, notes=(*row.notes, *notes)))
     return noted
+
+
+def _shared(site: Site, other: Site) -> list[str]:
+    """Types of the kernels that stand in both best windows, in start order.
+
+    Equal places are not enough: the last layer's norm before lm_head is not the one before the next layer.
+    """
+    if site.best is None or other.best is None:
+        return []
+    own, theirs = site.best.window, other.best.window
+    places = {each.place for each in theirs.inside}
+    return [
+        each.type
+        for each in own.inside
+        if each.place in places and np.isin(own.kernels_at(each.place), theirs.kernels_at(each.place)).any()
+    ]
 
 
 def summary_notes(
@@ -155,17 +158,14 @@ def summary_notes(
 
     rows: in falling order of saving. wall_us: median step, us, None where not known.
     """
-    taken: set[int] = set()
-    total, count = 0.0, 0
+    taken: list[Site] = []
+    total = 0.0
     for row in rows:
-        best = sites[row.id].best
-        if row.status != "candidate" or best is None:
-            continue
-        places = {each.place for each in best.window.inside}
-        if not places & taken:
-            taken |= places
+        site = sites[row.id]
+        if row.status == "candidate" and not any(_shared(site, other) for other in taken):
+            taken.append(site)
             total += row.predicted_saving_step_us or 0.0
-            count += 1
+    count = len(taken)
     if not count:
         return []
     share = f", {total / wall_us:.1%} of the median step" if wall_us else ""

@@ -213,8 +213,10 @@ class RowWriter:
             type=group.row.type or "",
             name=example.name,
             duration_us=group.statistics.median_us,
-            verdict=each.verdict.kind,
-            reason=each.verdict.reason,
+            verdict="usable" if each.verdict.safe else "hazard",
+            reason=each.verdict.reason
+            if each.verdict.safe
+            else f"{each.verdict.kind}: {each.verdict.reason}",
             layer_scope=_scope(each),
         )
 

@@ -60,6 +60,9 @@ class AnalysisOptions:
     window_hbm_limit: float = _option(
         0.6, "HBM utilisation above which a kernel has no bandwidth to spare", 0.0, 1.0
     )
+    collective_hbm_share: float = _option(
+        0.25, "links move 196 GB/s each way: read and written that is 392 of 1,600 GB/s HBM", 0.0, 1.0
+    )
     window_percentile: float = _option(
         0.1, "window length: p10 over occurrences, so that 9 of 10 are longer", 0.0, 1.0
     )

@@ -156,14 +156,33 @@ def examples(session: Session, step_id: int, indexes: set[int]) -> dict[int, Exa
     return {index: Example(name or "", stream, layer) for index, name, stream, layer in rows}
 
 
-def cpu_intervals(session: Session) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
-    """Start and end of the AI_CPU rows of the selection, ns, by start, and their types: noted, never walked.
-    """
-    fetched = session.con.execute(
-        "SELECT start_ns, end_ns FROM selected_kernels WHERE kernel_class = 'ai_cpu' ORDER BY start_ns"
-    ).fetchnumpy()
-    types = session.con.execute(
-        "SELECT DISTINCT s.type FROM selected_signatures s WHERE s.kernel_class = 'ai_cpu' ORDER BY s.type"
-    ).fetchall()
-    names = tuple(name for (name,) in types if name is not None)
-    return np.asarray(fetched["start_ns"]), np.asarray(fetched["end_ns"]), names
+@dataclass(frozen=True)
+class CpuWork:
+    """AI_CPU rows of the selection by start, ns: noted beside windows, never walked."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    types: NDArray[np.object_]
+
+    def overlap(self, opens: NDArray[np.int64], closes: NDArray[np.int64]) -> tuple[float, tuple[str, ...]]:
+        """Share of the intervals in which any of it runs, 0..1, and the types that do."""
+        if len(self.starts) == 0:
+            return 0.0, ()
+        latest = np.maximum.accumulate(self.ends)
+        last = np.searchsorted(self.starts, closes, side="left") - 1
+        hit = (last >= 0) & (latest[last] > opens)
+        return float(hit.mean()), tuple(sorted({str(name) for name in self.types[last[hit]]}))
+
+
+def cpu_work(session: Session) -> CpuWork:
+    """Read the AI_CPU rows of the selection. Cached on the session."""
+    if "cpu_work" not in session.cache:
+        fetched = session.con.execute(
+            "SELECT k.start_ns, k.end_ns, coalesce(s.type, 'no type') AS type FROM selected_kernels AS k "
+            "JOIN selected_signatures AS s USING (signature_id) WHERE k.kernel_class = 'ai_cpu' "
+            "ORDER BY k.start_ns"
+        ).fetchnumpy()
+        session.cache["cpu_work"] = CpuWork(
+            *(np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "type"))
+        )
+    return session.cache["cpu_work"]

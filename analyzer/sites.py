@@ -15,7 +15,7 @@ from .options import AnalysisOptions
 from .prefetch import Size, l2_budget_bytes, max_size, share_out, window_bytes
 from .sequence import KernelSequence
 from .targets import Judgement
-from .walk import COLLECTIVE, Verdict, accepted, judge
+from .walk import COLLECTIVE, MEMORY, Verdict, accepted, judge, streams_elsewhere
 from .windows import BlockingKernels, Indexes, Walk, Window, walk_back, windows_of
 
 
@@ -73,14 +73,26 @@ class SiteFinder:
         self.rules = rules
         options = rules.options
         self.max_depth = min(period or options.walk_max_kernels, options.walk_max_kernels)
-        self._verdicts: dict[int, Verdict] = {}
+        self._verdicts = self._judge_all()
         self._blocking = BlockingKernels.of(sequence, self.judged, self._blocks, options)
 
     def judged(self, place: int) -> Verdict:
         """The verdict on the kernel at one place."""
-        if place not in self._verdicts:
-            self._verdicts[place] = judge(self.sequence.places[place], self.rules.rates, self.rules.options)
         return self._verdicts[place]
+
+    def _judge_all(self) -> list[Verdict]:
+        """One verdict per place; a matmul that is memory-bound at one of its places is so at all of them."""
+        places = self.sequence.places
+        verdicts = [judge(each, self.rules.rates, self.rules.options) for each in places]
+        streaming = {
+            each.signature_id
+            for each, verdict in zip(places, verdicts, strict=True)
+            if verdict.kind == MEMORY and each.work.weights
+        }
+        return [
+            streams_elsewhere(verdict) if verdict.safe and each.signature_id in streaming else verdict
+            for each, verdict in zip(places, verdicts, strict=True)
+        ]
 
     def _blocks(self, verdict: Verdict) -> bool:
         return not accepted(verdict.kind, self.rules.allow_comm_windows, include_unsafe=False)
@@ -149,7 +161,7 @@ class SiteFinder:
             harmful = harmful or not taken
             name = self._name(each.place)
             note = " (accepted by --allow-comm-windows)" if taken else ""
-            hazards.append(f"{name} inside: {each.verdict.reason}{note}")
+            hazards.append(f"{name} inside is {each.verdict.kind}{note}: {each.verdict.reason}")
         if window.overlapped_by is not None and window.overlapped_by not in {
             each.place for each in window.inside
         }:

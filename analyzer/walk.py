@@ -59,13 +59,13 @@ def judge(group: LabelledGroup, rates: MemoryRates, options: AnalysisOptions) ->
 
     is_moe = work.family == "moe_comm"
     if not is_moe and (work.family == "communication" or group.row.kernel_class == "communication"):
-        return verdict(COLLECTIVE, "a collective: as long as its slowest rank, and it uses HBM and links")
+        return verdict(COLLECTIVE, "as long as its slowest rank takes, and it uses HBM and links")
     if work.family == "attention":
         return verdict(ATTENTION, "attention streams the KV cache, whose length is not in the export")
     if work.family in WEIGHT_STREAMS:
         return verdict(MEMORY, f"{work.family} streams its own weights ({label.bound}/{label.limiter})")
     if label.bound == "memory" and (label.limiter == "hbm" or work.weights):
-        return verdict(MEMORY, f"memory-bound ({label.bound}/{label.limiter}): {label.reason}")
+        return verdict(MEMORY, f"{label.bound}/{label.limiter}: {label.reason}")
     if traffic is None or used is None:
         return verdict(UNKNOWN, "its shapes do not tell what it moves")
     if used >= options.window_hbm_limit:
@@ -86,6 +86,16 @@ def _usable_reason(group: LabelledGroup, used: float, is_moe: bool) -> str:
             f"{low:.0f}-{high:.0f} us"
         )
     return text
+
+
+def streams_elsewhere(verdict: Verdict) -> Verdict:
+    """The stricter verdict on a weight-carrying kernel that is memory-bound at another place of the step.
+
+    The same load of the same shape: whether it waits for HBM there or for its pipe here, a copy beside it
+    would make it wait.
+    """
+    reason = f"memory-bound at another place of the step; here {verdict.reason}"
+    return Verdict(MEMORY, reason, verdict.bytes_hi, verdict.utilisation)
 
 
 def accepted(kind: str, allow_comm_windows: bool, include_unsafe: bool) -> bool:

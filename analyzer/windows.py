@@ -16,7 +16,7 @@ from .benefit import US_PER_S, MemoryRates
 from .labels import LabelledGroup
 from .options import AnalysisOptions
 from .sequence import NS_PER_US, KernelSequence
-from .walk import Verdict
+from .walk import COLLECTIVE, Verdict
 
 Indexes = NDArray[np.int64]
 
@@ -27,6 +27,7 @@ class Predecessor:
 
     depth: int  # 1 = directly before
     place: int  # index into KernelSequence.places
+    type: str
     occurrences: Indexes  # targets that have these predecessors up to this depth, indexes into the sequence
     verdict: Verdict
     previous_layer: bool
@@ -50,7 +51,7 @@ class Window:
     median_us: float
     spare_bytes: float  # spare bandwidth x duration
     busy_bytes: float  # HBM traffic of the kernels inside, upper end
-    utilisation: float  # busy_bytes / duration / nominal HBM, 0..1
+    utilisation: float  # busy_bytes / median duration / nominal HBM, 0..1: what the copy usually meets
     overlapped_by: int | None  # place of a blocking kernel that still runs inside, or None
     overlapped_share: float  # of the occurrences
 
@@ -58,6 +59,11 @@ class Window:
     def occurrences(self) -> Indexes:
         """Targets that have this window."""
         return self.dependency.occurrences
+
+    def kernels_at(self, place: int) -> Indexes:
+        """Indexes of the kernels inside that stand at one place; empty when none does."""
+        depths = [each.depth for each in self.inside if each.place == place]
+        return np.concatenate([self.occurrences - depth for depth in depths] or [self.occurrences[:0]])
 
 
 def walk_back(
@@ -86,10 +92,10 @@ def walk_back(
             )
         crossed = crossed or _crosses(sequence.places[place], target)
         verdict = judged(place)
-        found.append(Predecessor(depth, place, active, verdict, crossed))
+        name = sequence.places[place].row.type or "a kernel"
+        found.append(Predecessor(depth, place, name, active, verdict, crossed))
         if not goes_on(verdict):
-            name = sequence.places[place].row.type or "a kernel"
-            return Walk(tuple(found), f"{name} may not be inside: {verdict.reason}")
+            return Walk(tuple(found), f"{name} may not be inside ({verdict.kind}): {verdict.reason}")
     return Walk(tuple(found), f"{max_depth} kernels back: one layer, or as far as the walk goes")
 
 
@@ -150,7 +156,7 @@ def _measure(
     if duration <= 0:
         return None
     achievable = options.eff_hbm * rates.hbm_bytes_s / US_PER_S
-    busy = sum(_busy_bytes(sequence.places[each.place], each.verdict, achievable) for each in inside)
+    busy = sum(_busy_bytes(sequence.places[each.place], each.verdict, rates, options) for each in inside)
     overlap = (None, 0.0)
     if blocking is not None:
         busy += blocking.beside_bytes(opens, closes)
@@ -162,16 +168,25 @@ def _measure(
         median_us=median,
         spare_bytes=max(0.0, achievable * duration - busy),
         busy_bytes=busy,
-        utilisation=min(1.0, busy / (duration * rates.hbm_bytes_s / US_PER_S)),
+        utilisation=min(1.0, busy / (median * rates.hbm_bytes_s / US_PER_S)),
         overlapped_by=overlap[0],
         overlapped_share=overlap[1],
     )
 
 
-def _busy_bytes(place: LabelledGroup, verdict: Verdict, achievable: float) -> float:
-    """HBM bytes one kernel takes from the window: its traffic, at most all that HBM gives while it runs."""
-    ceiling = achievable * place.statistics.median_us
-    return ceiling if verdict.bytes_hi is None else min(verdict.bytes_hi, ceiling)
+def _busy_bytes(
+    place: LabelledGroup, verdict: Verdict, rates: MemoryRates, options: AnalysisOptions
+) -> float:
+    """HBM bytes one kernel takes from the window: its traffic, at most all that HBM gives while it runs.
+
+    Where the traffic is not known it is taken as all of it; a collective cannot move more than its links
+    carry.
+    """
+    nominal = rates.hbm_bytes_s / US_PER_S * place.statistics.median_us
+    ceiling = options.eff_hbm * nominal
+    if verdict.bytes_hi is None:
+        return min(ceiling, options.collective_hbm_share * nominal) if verdict.kind == COLLECTIVE else ceiling
+    return min(verdict.bytes_hi, ceiling)
 
 
 @dataclass(frozen=True)

@@ -151,3 +151,19 @@ def test_unsafe_windows_are_shown_but_never_chosen():
     assert site.best is None
     assert [each.usable for each in site.windows] == [False, False]
     assert "attention" in site.windows[1].hazards[0]
+
+
+def test_a_matmul_that_is_memory_bound_at_one_place_is_so_at_all():
+    """The matmul o_proj waits for HBM at position 1 and for its pipe at position 4: a window may hold
+    neither.
+    """
+    streaming = kernel("o_proj", 7.0, 6_324_224, "matmul", "memory", "mte2", weights=[6_291_456], position=1)
+    slower = kernel(
+        "o_proj", 10.5, 6_324_224, "matmul", "latency", "pipeline", weights=[6_291_456], position=4
+    )
+    assert streaming.signature_id == slower.signature_id
+    places = (SWIGLU, streaming, GATE_UP, slower, DOWN)
+    step = back_to_back([(0, 6.0), (1, 7.0), (2, 30.0), (0, 6.0), (3, 10.5), (4, 20.5)])
+    site = _site(sequence(places, [step]), place=4)
+    assert [each.place for each in site.walk.predecessors] == [3]
+    assert "at another place" in site.walk.stopped
