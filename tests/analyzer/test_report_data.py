@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from npu_roofline.analyzer import report_data as room
 from npu_roofline.analyzer.report_data import ReportInput, report_data
+from npu_roofline.analyzer.session import Session
 from npu_roofline.reports.html_report import roofline_report
 
 from tests.analyzer.tiny_run import Kernel, session_of
@@ -26,9 +29,16 @@ def kernels(step: int) -> list[Kernel]:
     ]
 
 
+@functools.cache
+def session(device: str | None = "910B2") -> Session:
+    """Three steps whose walls are 100, 101 and 102 us."""
+    return session_of([each for step in range(3) for each in kernels(step)], device=device)
+
+
+@functools.cache
 def asked(device: str | None = "910B2") -> ReportInput:
-    """The report of three steps whose walls are 100, 101 and 102 us."""
-    return report_data(session_of([each for step in range(3) for each in kernels(step)], device=device))
+    """The report of the three steps."""
+    return report_data(session(device))
 
 
 def test_a_point_is_flops_over_bytes_and_time() -> None:
@@ -91,7 +101,7 @@ def test_gaps_are_where_nothing_counted_runs() -> None:
 def test_a_cap_keeps_the_longest_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for three, 200, 30 and 30 us stay; 6, 4 and 2 us are left out: 12 us in 3 kernels."""
     monkeypatch.setattr(room, "TIMELINE_KERNELS", 3)
-    timeline = asked().timeline
+    timeline = report_data(session()).timeline
     assert timeline is not None
     assert [kernel.duration_us for kernel in timeline.kernels] == [30.0, 200.0, 30.0]
     assert (timeline.left_out, timeline.left_out_us) == (3, pytest.approx(12.0))
@@ -100,7 +110,7 @@ def test_a_cap_keeps_the_longest_and_counts_the_rest(monkeypatch: pytest.MonkeyP
 def test_points_are_capped_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for one point the longest stays and one is counted as left out."""
     monkeypatch.setattr(room, "ROOFLINE_POINTS", 1)
-    data = asked()
+    data = report_data(session())
     assert [point.type for point in data.points] == ["MatMulV2"]
     assert data.points_left_out == 1
 
