@@ -50,8 +50,9 @@ class Golden:
 
     `question` is a command line without database, run and format. The first line of `table` names the
     columns, which may reach into nested values (`window.dependency`, `window.kernels[].type`); cells are
-    written as `cell` reads them. The first `keys` columns identify a row; with 0 a row is found by agreeing as a whole,
-    each expected row once. The table holds all rows of the answer's `part` that agree with `where`.
+    written as `cell` reads them. The first `keys` columns identify a row; with 0 a row is found by agreeing
+    as a whole, each expected row once. The table holds all rows of the answer's `part` that agree with
+    `where`.
     """
 
     profile: str
