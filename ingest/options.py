@@ -13,9 +13,15 @@ class IngestOptions:
     # seconds, so ten tell "busy for a moment" from "busy".
     lock_wait_s: float = 10.0
     lock_poll_s: float = 0.1
-    # DuckDB keeps insertion order only if a quarter of its memory limit holds 4 MiB per column and further
-    # thread (measured on 2.0.1: below that it reads with one thread); 48 to 60 columns need this much for two.
-    memory_limit_mib: int = 960
+    # DuckDB keeps insertion order with several threads only if a quarter of its memory limit holds 4 MiB per
+    # column and further thread; below that it reads with one (measured on 2.0.1: 48 columns need 768 MiB for two).
+    memory_per_column_mib: int = 16
+    # Columns of the longest header (generation D with PipeUtilization: 47) and what reading adds to it.
+    columns_to_read: int = 58
+    # Enough for everything else; DuckDB spills to the temporary folder beyond it.
+    memory_limit_mib: int = 800
+    # Reading is bound by memory traffic beyond a few threads, and each takes memory.
+    threads_limit: int = 4
     # Rows of one block: half of DuckDB's default, because a kernel has 117 columns and each block is in
     # memory whole, per thread, while it is written (measured: 590 -> 490 MB at a million rows).
     row_group_rows: int = 61_440

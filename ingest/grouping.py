@@ -1,0 +1,166 @@
+"""Export files -> ranks: which files are of one process, and which of them count its kernels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .run_info import RunInfoFile, read_profiler_info
+
+_PROFILE_FOLDER = re.compile(r".+_ascend_(pt|ms)")
+_OUTPUT_FOLDER = "ASCEND_PROFILER_OUTPUT"
+_PROF_FOLDER = re.compile(r"PROF_.*")
+_EXPORT_TIME = re.compile(r"_(\d{12,})(?=\.csv$)")
+
+
+@dataclass
+class FoundFile:
+    """One export file; a note says why it is ignored, None while nothing speaks against reading it."""
+
+    path: Path
+    kind: str
+    role: str
+    ignored: str | None = None
+
+
+@dataclass
+class FoundRank:
+    """The files of one process: the folder they were found in, its number and its name for people."""
+
+    root: Path
+    files: list[FoundFile] = field(default_factory=list)
+    rank_id: int = 0
+    label: str = ""
+    info: RunInfoFile | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[FoundFile]:
+        """Files of one kind that are to be read, in path order."""
+        return [file for file in self.files if file.kind == kind and file.ignored is None]
+
+    @property
+    def kernel_files(self) -> list[FoundFile]:
+        """The files that hold the kernels of this rank; empty when there are none."""
+        return [file for file in self.files if file.role == "kernels" and file.ignored is None]
+
+    @property
+    def holds(self) -> list[str]:
+        """Kinds of files found, sorted."""
+        return sorted({file.kind for file in self.files})
+
+
+def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], list[str]]:
+    """(ranks by number, files of no rank, notes). One folder is one rank; its number is the profiler's own."""
+    roots: dict[Path, FoundRank] = {}
+    others = []
+    for file in sorted(files, key=lambda each: _natural(each.path)):
+        if file.kind == "opprof":
+            others.append(file)
+            continue
+        root = _root(file.path)
+        roots.setdefault(root.resolve(), FoundRank(root)).files.append(file)
+    ranks = _merged(roots)
+    notes = []
+    for rank in ranks:
+        _choose(rank)
+        rank.info = _info(rank)
+    _number(ranks, notes)
+    return sorted(ranks, key=lambda rank: rank.rank_id), others, notes
+
+
+def _root(path: Path) -> Path:
+    """The folder that stands for the process: the *_ascend_pt, else what holds the output folder."""
+    for parent in path.absolute().parents:
+        if _PROFILE_FOLDER.fullmatch(parent.name):
+            return parent
+    for parent in path.absolute().parents:
+        if parent.name == _OUTPUT_FOLDER:
+            return parent.parent
+        if _PROF_FOLDER.fullmatch(parent.name):
+            return parent
+    return path.absolute().parent
+
+
+def _merged(roots: dict[Path, FoundRank]) -> list[FoundRank]:
+    """PROF_* folders inside a profile without a suffix belong to it, unless it has several and no kernel table."""
+    for root in sorted(roots, key=lambda path: -len(path.parts)):
+        rank = roots[root]
+        outer = roots.get(root.parent)
+        if outer is None or not _PROF_FOLDER.fullmatch(root.name):
+            continue
+        siblings = [
+            other for other in roots if other.parent == root.parent and _PROF_FOLDER.fullmatch(other.name)
+        ]
+        if outer.kernel_files or len(siblings) == 1:
+            outer.files += rank.files
+            del roots[root]
+    return list(roots.values())
+
+
+def _choose(rank: FoundRank) -> None:
+    """Mark the files that say again what another one says, so that no kernel is counted twice."""
+    details = rank.of("kernel_details")
+    summaries = rank.of("op_summary")
+    if details and summaries:
+        for file in summaries:
+            file.ignored = "kernel_details.csv of the same rank holds the same kernels and more columns"
+        rank.notes.append("both kernel_details.csv and op_summary were found; kernel_details.csv is read")
+    elif summaries:
+        _keep_latest(rank, summaries)
+    if len(details) > 1:
+        best = min(details, key=lambda file: (file.path.parent.name != _OUTPUT_FOLDER, len(file.path.parts)))
+        for file in details:
+            if file is not best:
+                file.ignored = f"{best.path} is the kernel table of this rank"
+        rank.notes.append(f"{len(details)} kernel tables were found for one rank; {best.path} is read")
+    for kind in ("step_trace_time", "op_statistic"):
+        _keep_latest(rank, rank.of(kind))
+
+
+def _keep_latest(rank: FoundRank, files: list[FoundFile]) -> None:
+    """msprof writes the time of the export into the name: of several exports, the last one counts."""
+    times = {file.path: match[1] if (match := _EXPORT_TIME.search(file.path.name)) else "" for file in files}
+    latest = max(times.values(), default="")
+    earlier = [file for file in files if times[file.path] != latest]
+    for file in earlier:
+        file.ignored = "an earlier export of the same capture"
+    if earlier:
+        rank.notes.append(f"{len(earlier)} files of earlier exports ({earlier[0].kind}) were left out")
+
+
+def _info(rank: FoundRank) -> RunInfoFile | None:
+    """profiler_info of the rank; of several the last, by name."""
+    found = rank.of("profiler_info")
+    return read_profiler_info(found[-1].path) if found else None
+
+
+def _number(ranks: list[FoundRank], notes: list[str]) -> None:
+    """Rank numbers are the profiler's own where it says them once; the rest get the free ones, in path order."""
+    ranks.sort(key=lambda rank: _natural(rank.root))
+    taken: set[int] = set()
+    waiting = []
+    for rank in ranks:
+        said = rank.info.rank_id if rank.info else None
+        if said is None or said in taken:
+            if said is not None:
+                notes.append(
+                    f"{rank.root} says it is rank {said}, which another folder is; it got its own number"
+                )
+            waiting.append(rank)
+            continue
+        taken.add(said)
+        rank.rank_id, rank.label = said, str(said)
+    free = iter(number for number in range(len(ranks) + len(taken) + 1) if number not in taken)
+    for rank in waiting:
+        rank.rank_id = next(free)
+        rank.label = rank.root.name
+
+
+def _natural(path: Path) -> tuple:
+    """Sort key in which rank_10 comes after rank_2."""
+    return tuple(
+        (int(piece), "") if piece.isdigit() else (-1, piece)
+        for piece in re.split(r"(\d+)", str(path))
+        if piece
+    )

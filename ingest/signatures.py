@@ -1,0 +1,139 @@
+"""Distinct texts of kernel rows -> signatures with ids that depend on nothing but the texts, and their operands."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import InternalError
+from .kernel_sql import SIGNATURE_TEXTS
+from .naming import name_kernel
+from .shapes import parse_operands
+
+if TYPE_CHECKING:
+    import duckdb
+
+_QUOTES_AND_BLANKS = " \t\"'"
+_HF32 = {"YES": True, "NO": False}
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureRow:
+    """One row of the table signatures, without its ids."""
+
+    type: str | None
+    type_source: str | None
+    core: str | None
+    kernel_class: str
+    hf32: bool | None
+    input_shapes: str | None
+    input_dtypes: str | None
+    input_formats: str | None
+    output_shapes: str | None
+    output_dtypes: str | None
+    output_formats: str | None
+
+    @property
+    def signature_id(self) -> int:
+        """64 bits of the MD5 of the texts: equal for equal texts in any run, on any machine, in any version.
+
+        Where the type is from is not part of it: the same work is the same signature.
+        """
+        parts = (self.type, self.core, self.kernel_class, self.hf32, *astuple(self)[5:])
+        text = "\x1f".join("\x1e" if part is None else str(part) for part in parts)
+        digest = hashlib.md5(text.encode("utf-8"), usedforsecurity=False).digest()
+        return int.from_bytes(digest[:8], "big")
+
+
+def add_signatures(con: duckdb.DuckDBPyConnection, known: dict[int, SignatureRow]) -> None:
+    """Fill raw_keys (key -> signature_id, class) for the rows of scratch.raw, and the tables signatures and
+    tensors with what is not in `known` yet.
+    """
+    texts = ", ".join(SIGNATURE_TEXTS)
+    rows = con.execute(
+        f"SELECT signature_key, untyped_name, {texts} FROM scratch.raw GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    keys = {row[0] for row in rows}
+    if len(keys) != len(rows):
+        raise InternalError("two different signatures have one key", "nothing was written; report this")
+    found = [(row[0], _signature(*row[1:])) for row in rows]
+    new: dict[int, SignatureRow] = {}
+    for _, signature in found:
+        _remember(signature, known, new)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE raw_keys (signature_key UBIGINT, signature_id UBIGINT, kernel_class VARCHAR)"
+    )
+    _insert(con, "raw_keys", [(key, each.signature_id, each.kernel_class) for key, each in found])
+    _insert(con, "signatures", [(1, number, *astuple(each)) for number, each in new.items()])
+    _insert(con, "tensors", [row for number, each in new.items() for row in _tensor_rows(number, each)])
+
+
+def _remember(signature: SignatureRow, known: dict[int, SignatureRow], new: dict[int, SignatureRow]) -> None:
+    """Keep a signature once; two different ones with one id would be costed as one, so that stops everything."""
+    number = signature.signature_id
+    before = known.get(number)
+    if before is None:
+        known[number] = new[number] = signature
+        return
+    if _texts(before) != _texts(signature):
+        raise InternalError(f"two signatures have the id {number:016x}", "nothing was written; report this")
+    if number in new and signature.type_source == "column":
+        known[number] = new[number] = signature
+
+
+def _texts(signature: SignatureRow) -> tuple:
+    return (signature.type, *astuple(signature)[2:])
+
+
+def _signature(
+    name: str | None, type_: str | None, core: str | None, hf32: str | None, *operands: str | None
+) -> SignatureRow:
+    """Clean the texts of one distinct row and name its type, engine and class."""
+    naming = name_kernel(_clean(type_), _clean(name), _clean(core))
+    return SignatureRow(
+        naming.type,
+        naming.type_source,
+        naming.core,
+        naming.kernel_class,
+        _HF32.get((_clean(hf32) or "").upper()),
+        *(_clean(operand) for operand in operands),
+    )
+
+
+def _clean(text: str | None) -> str | None:
+    """Text without the export's own quotes (formats.md 8.3): an empty quoted cell is '', a scalar."""
+    return None if text is None else text.strip(_QUOTES_AND_BLANKS)
+
+
+def _tensor_rows(number: int, signature: SignatureRow) -> list[tuple]:
+    rows = []
+    sides = {
+        "input": (signature.input_shapes, signature.input_dtypes, signature.input_formats),
+        "output": (signature.output_shapes, signature.output_dtypes, signature.output_formats),
+    }
+    for side, texts in sides.items():
+        for slot, tensor in enumerate(parse_operands(*texts) or ()):
+            if tensor is None:
+                rows.append((1, number, side, slot, None, None, None, None, None))
+                continue
+            sizes = (tensor.element_bytes, tensor.storage_bytes)
+            rows.append((1, number, side, slot, list(tensor.dims), tensor.dtype, tensor.format, *sizes))
+    return rows
+
+
+def _insert(con: duckdb.DuckDBPyConnection, table: str, rows: list[tuple]) -> None:
+    """Insert rows by column lists: one statement, however many rows."""
+    if not rows:
+        return
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    types = [
+        type_
+        for (type_,) in con.execute(
+            "SELECT data_type FROM duckdb_columns() WHERE table_name = ? AND database_name IN "
+            "(current_database(), 'temp') ORDER BY column_index",
+            [table],
+        ).fetchall()
+    ]
+    lists = ", ".join(f"unnest(CAST(? AS {type_}[]))" for type_ in types)
+    con.execute(f"INSERT INTO {table} SELECT {lists}", columns)

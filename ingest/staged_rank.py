@@ -1,0 +1,183 @@
+"""The rows of the tables ranks and files for one rank, and what its small files say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import NpuRooflineError
+from .assemble import Assembled, Evidence
+from .grouping import FoundFile, FoundRank
+from .kernel_table import KernelFile
+from .options import IngestOptions
+from .probe import fingerprint
+from .run_info import RunInfoFile, read_distributed
+from .small_tables import SmallTable, add_op_statistics, add_step_trace, read_small_table
+
+if TYPE_CHECKING:
+    import duckdb
+
+_NOT_READ = "recognised; not read by this version"
+
+
+@dataclass
+class StagedRank:
+    """A rank on its way into the tables: its kernel files and what they gave, or why they gave nothing."""
+
+    found: FoundRank
+    kernels: list[KernelFile] = field(default_factory=list)
+    assembled: Assembled | None = None
+    failure: NpuRooflineError | None = None
+
+
+@dataclass
+class _FileRow:
+    """One row of the table files."""
+
+    file: FoundFile
+    status: str
+    sha256: str | None = None
+    rows: tuple[int | None, int | None, int | None] = (None, None, None)
+    note: str | None = None
+
+
+def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: IngestOptions) -> None:
+    """Write one rank: its files, its small tables, its row in ranks."""
+    found = staged.found
+    notes = [*found.notes, *(staged.assembled.notes if staged.assembled else [])]
+    rows = [_kernel_file_row(file, staged) for file in found.kernel_files]
+    device_id = staged.assembled.device_id if staged.assembled else None
+    for kind, add in (("step_trace_time", add_step_trace), ("op_statistic", add_op_statistics)):
+        for file in found.of(kind):
+            table = read_small_table(file.path, kind, options)
+            add(con, found.rank_id, table.rows)
+            rows.append(_small_file_row(file, table))
+            devices = {row["device_id"] for row in table.rows if row.get("device_id") is not None}
+            if device_id is None and len(devices) == 1:
+                device_id = devices.pop()
+    distributed = None
+    for file in found.of("profiler_metadata"):
+        distributed, problem = read_distributed(file.path)
+        rows.append(_info_file_row(file, problem))
+    rows += [
+        _info_file_row(file, found.info.problem if found.info else None) for file in found.of("profiler_info")
+    ]
+    rows += [_FileRow(file, "ignored", note=file.ignored) for file in found.files if file.ignored]
+    rows += [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in found.files if file.role == "later"]
+    notes += [f"{file.path.name}: {note}" for file in staged.kernels for note in file.notes]
+    notes += _trace_notes(con, found.rank_id, options) if staged.assembled else []
+    if staged.failure:
+        notes.append(f"its kernel table could not be read: {staged.failure.message}")
+    _insert_files(con, found.rank_id, rows)
+    _insert_rank(con, staged, device_id, distributed, notes)
+
+
+def write_files(con: duckdb.DuckDBPyConnection, files: Sequence[FoundFile]) -> None:
+    """Write the files that belong to no rank."""
+    _insert_files(con, None, [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in files])
+
+
+def _kernel_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:
+    if staged.failure:
+        return _FileRow(file, "failed", note=staged.failure.message)
+    read = next(each for each in staged.kernels if each.path == file.path)
+    counts = (read.rows_read, read.rows_kept, read.rows_rejected)
+    return _FileRow(file, "read", read.print.sha256, counts, "; ".join(read.notes) or None)
+
+
+def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:
+    if table.problem:
+        return _FileRow(file, "failed", note=table.problem)
+    counts = (len(table.rows) + table.skipped, len(table.rows), table.skipped)
+    note = f"{table.skipped} damaged rows were left out" if table.skipped else None
+    return _FileRow(file, "read", table.print.sha256 if table.print else None, counts, note)
+
+
+def _info_file_row(file: FoundFile, problem: str | None) -> _FileRow:
+    if problem:
+        return _FileRow(file, "failed", note=problem)
+    return _FileRow(file, "read", fingerprint(file.path).sha256)
+
+
+def _trace_notes(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOptions) -> list[str]:
+    """The profiler's own computing time must be in the kernels; where it is not, they are an excerpt.
+
+    Kernels of several streams overlap, so more kernel time than computing is normal; less is not.
+    """
+    rows = con.execute(
+        "SELECT s.step_id, s.trace_computing_us, sum(k.duration_us) FROM steps s "
+        "JOIN kernels k ON k.rank_id = s.rank_id AND k.step_id = s.step_id "
+        "WHERE s.rank_id = ? AND s.trace_computing_us > 0 AND k.duplicate_of IS NULL "
+        "AND k.kernel_class <> 'communication' GROUP BY ALL "
+        "HAVING sum(k.duration_us) < s.trace_computing_us * ? ORDER BY s.step_id",
+        [rank_id, 1 - options.trace_difference_share],
+    ).fetchall()
+    return [
+        f"step {step}: step_trace_time.csv says {said:,.0f} us of computing, the kernel table holds {held:,.0f} us: "
+        "the two are not of the same capture, or the table is an excerpt"
+        for step, said, held in rows
+    ]
+
+
+def _insert_files(con: duckdb.DuckDBPyConnection, rank_id: int | None, rows: Sequence[_FileRow]) -> None:
+    for row in rows:
+        con.execute(
+            "INSERT INTO files VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                rank_id,
+                str(row.file.path),
+                row.file.kind,
+                row.status,
+                row.sha256,
+                _size(row.file.path),
+                *row.rows,
+                row.note,
+            ],
+        )
+
+
+def _insert_rank(
+    con: duckdb.DuckDBPyConnection,
+    staged: StagedRank,
+    device_id: int | None,
+    distributed: str | None,
+    notes: list[str],
+) -> None:
+    found, info = staged.found, staged.found.info or RunInfoFile()
+    evidence = staged.assembled.evidence if staged.assembled else Evidence(None, None, None, None, None, 0)
+    values = {
+        "run_id": 1,
+        "rank_id": found.rank_id,
+        "label": found.label,
+        "device_id": device_id,
+        "path": str(found.root),
+        "has_kernels": staged.assembled is not None,
+        "holds": found.holds,
+        "profiler_level": info.profiler_level,
+        "aic_metrics": info.aic_metrics,
+        "metric_mode": staged.kernels[0].header.metric_mode if staged.assembled else None,
+        "cann_version": info.cann_version,
+        "torch_npu_version": info.torch_npu_version,
+        "cube_cores_mhz": evidence.cube_cores_mhz,
+        "cube_cores_mhz_spread": evidence.cube_cores_mhz_spread,
+        "aic_mhz": evidence.aic_mhz,
+        "aiv_mhz": evidence.aiv_mhz,
+        "cube_cores": evidence.cube_cores,
+        "evidence_rows": evidence.evidence_rows,
+        "unknown_columns": sorted({name for file in staged.kernels for name in file.header.unknown}),
+        "distributed": distributed,
+        "notes": notes,
+    }
+    con.execute(
+        f"INSERT INTO ranks ({', '.join(values)}) VALUES ({', '.join('?' for _ in values)})",
+        list(values.values()),
+    )
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
