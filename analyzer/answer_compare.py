@@ -116,7 +116,7 @@ class StepComparison:
 
 @dataclass(frozen=True)
 class Residual:
-    """A part of the step's change that belongs to no kernel; with all `delta_step_us` it adds up to the step."""
+    """A part of the step's change that is no kernel's; with all `delta_step_us` it adds up to the step."""
 
     name: str  # 'overlap of streams' | 'idle' | 'median against mean'
     before_us: float

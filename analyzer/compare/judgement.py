@@ -29,7 +29,8 @@ from .student import t_quantile
 Values = NDArray[np.float64]
 
 MEDIAN_COST = 1.2533  # standard error of a median over that of a mean, normal scatter: sqrt(pi / 2)
-ROBUST_STEPS = 5  # from here on the median deviation measures noise, so that one wild step does not
+ROBUST_STEPS = 8  # from here on the median deviation measures noise, so that one wild step does not; it needs
+# so many: of five deviations about a median one is zero, and the noise comes out a third too small
 MAD_TO_SIGMA = 1.4826
 
 
@@ -204,7 +205,8 @@ def _interval(
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(1 / steps[0] + 1 / steps[1])
     quantiles = np.array([t_quantile(upper, d) if d >= 1 else np.nan for d in spread.degrees])
-    low, high = delta - quantiles * root * spread.noise_us, delta + quantiles * root * spread.noise_us
+    half = quantiles * root * spread.noise_us * _median_cost(before, after, statistic)
+    low, high = delta - half, delta + half
     if enough.any():
         moves = [
             resampled_medians(getattr(side, statistic)[enough], options.resamples, seed)
@@ -214,6 +216,14 @@ def _interval(
         ends = np.quantile(moves[1] - moves[0], (1 - upper, upper), axis=1)
         low[enough], high[enough] = delta[enough] + ends[0], delta[enough] + ends[1]
     return low, high
+
+
+def _median_cost(before: Samples, after: Samples, statistic: str) -> Values:
+    """How much wider the median of single calls strays than their mean; many calls in a step even out."""
+    single = (before.scatter_degrees + after.scatter_degrees == 0) & (
+        np.maximum(before.steps, after.steps) > 2
+    )
+    return np.where(single & (statistic == "step_median_us"), MEDIAN_COST, 1.0)
 
 
 def _equal(before: Samples, after: Samples) -> NDArray[np.bool_]:
