@@ -23,9 +23,10 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, type] = {}
     flat: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if dataclasses.is_dataclass(parameter.annotation):
-            groups[parameter.name] = parameter.annotation
-            flat += _fields_as_parameters(parameter.annotation)
+        kind = parameter.annotation
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            groups[parameter.name] = kind
+            flat += _fields_as_parameters(kind)
         else:
             flat.append(parameter)
 

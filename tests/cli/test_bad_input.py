@@ -180,9 +180,7 @@ def test_a_locked_database_is_said_to_be_busy(
     assert "busy.duckdb" in error
 
 
-def test_the_database_is_never_a_report(
-    samples: Samples, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_database_is_never_a_report(samples: Samples, capsys: pytest.CaptureFixture[str]) -> None:
     """-o onto the database, or onto an export, is refused and changes neither."""
     before = samples.database.read_bytes()
     target = str(samples.database)
