@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,9 @@ def test_one_device_is_shown_with_a_source_for_every_number() -> None:
     answer = devices_show("910B3")
     assert all(row.source and row.confidence for row in answer.rows)
     explained = {each["id"] for each in answer.extras["sources"]}
-    cited = {part for row in answer.rows for part in row.source.replace("(", ",").split(", ")}
-    assert {
-        part.strip() for part in cited if part.strip()[:1] == "S" and part.strip()[1:].isdigit()
-    } <= explained
+    cited = {each for row in answer.rows for each in re.findall(r"\bS\d+\b", row.source.split("(")[0])}
+    assert cited
+    assert cited <= explained
 
 
 def test_an_unknown_device_is_refused() -> None:
