@@ -78,6 +78,17 @@ class Undrawn:
 
 
 @dataclass(frozen=True)
+class TypeTime:
+    """Time of one type under one bound, us: median per step, and summed over the selected steps."""
+
+    type: str
+    bound: str
+    kernels: int
+    total_us: float
+    step_us: float
+
+
+@dataclass(frozen=True)
 class TimelineKernel:
     """One kernel of the timeline, us from the start of its step."""
 
@@ -125,6 +136,7 @@ class ReportInput:
     points_left_out: int
     roofs: tuple[Roof, ...]
     undrawn: tuple[Undrawn, ...]
+    types: tuple[TypeTime, ...]
     timeline: Timeline | None  # None where no step has a start
 
 
@@ -140,6 +152,7 @@ def report_data(session: Session) -> ReportInput:
         points_left_out=max(0, len(points) - ROOFLINE_POINTS),
         roofs=_roofs(session, points),
         undrawn=undrawn,
+        types=tuple(TypeTime(**row) for row in session.rows(sql("type_times.sql"))),
         timeline=_timeline(session, tuple(asked.extras.get("steps", ()))),
     )
 

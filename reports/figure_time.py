@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ..analyzer.answer import HotspotRow, StepRow
-from .figures import Figure, axis, frame, hover, short
-from .headline import percent
+from ..analyzer.answer import StepRow
+from ..analyzer.report_data import TypeTime
+from .figures import CLEAR, Figure, axis, frame, hover, short
 from .palette import BOUNDS, bound_colour, css_variable
 
 TYPES_SHOWN: Final = 16
@@ -15,63 +15,55 @@ STEPS_SHOWN: Final = 60
 _ROW_PX: Final = 24
 
 
-def time_figure(rows: Sequence[HotspotRow]) -> Figure:
-    """Bars of share of kernel time, one per type, split by bound; the first bar is all kernels together."""
-    total = sum(row.total_us for row in rows) or 1.0
-    by_type: dict[str, dict[str, list[float]]] = {}
-    for row in rows:
-        cell = by_type.setdefault(row.type, {}).setdefault(row.bound, [0.0, 0.0])
-        cell[0] += row.total_us
-        cell[1] += row.count
-    order = sorted(by_type, key=lambda name: (-sum(cell[0] for cell in by_type[name].values()), name))
-    groups = [("all kernels", _merged(by_type.values()))]
-    groups += [(name, by_type[name]) for name in order[:TYPES_SHOWN]]
+def time_figure(times: Sequence[TypeTime]) -> Figure:
+    """A bar per type, split by bound: us in a step, medians over the steps, the longest types first."""
+    by_type: dict[str, list[TypeTime]] = {}
+    for each in times:
+        by_type.setdefault(each.type, []).append(each)
+    order = sorted(by_type, key=lambda name: (-sum(each.step_us for each in by_type[name]), name))
+    groups = [(name, by_type[name]) for name in order[:TYPES_SHOWN]]
     if len(order) > TYPES_SHOWN:
         rest = order[TYPES_SHOWN:]
-        groups.append((f"{len(rest)} other types", _merged(by_type[name] for name in rest)))
-    labels = [short(name, 34) for name, _ in groups]
-    data = [trace for bound in BOUNDS if (trace := _bound_bars(bound, groups, labels, total))]
+        groups.append((f"{len(rest)} other types", [each for name in rest for each in by_type[name]]))
+    data = [trace for bound in BOUNDS if (trace := _bound_bars(bound, groups))]
     layout = frame(
         barmode="stack",
         bargap=0.28,
-        xaxis=axis("share of kernel time, %", rangemode="tozero"),
-        yaxis=axis("", autorange="reversed", type="category", gridcolor="rgba(0,0,0,0)", ticksuffix=" "),
+        xaxis=axis("us per step (median over steps)", rangemode="tozero", tickformat=","),
+        yaxis=axis("", autorange="reversed", type="category", gridcolor=CLEAR, ticksuffix=" "),
         height=120 + _ROW_PX * len(groups),
         dragmode=False,
     )
     return {"data": data, "layout": layout}
 
 
-def _merged(parts: Any) -> dict[str, list[float]]:
-    merged: dict[str, list[float]] = {}
-    for part in parts:
-        for bound, (us, count) in part.items():
-            cell = merged.setdefault(bound, [0.0, 0.0])
-            cell[0] += us
-            cell[1] += count
-    return merged
-
-
-def _bound_bars(
-    bound: str, groups: Sequence[tuple[str, dict[str, list[float]]]], labels: list[str], total: float
-) -> dict[str, Any] | None:
-    cells = [part.get(bound, [0.0, 0.0]) for _, part in groups]
-    if not any(us > 0 for us, _ in cells):
+def _bound_bars(bound: str, groups: Sequence[tuple[str, list[TypeTime]]]) -> dict[str, Any] | None:
+    parts = [[each for each in times if each.bound == bound] for _, times in groups]
+    if not any(parts):
         return None
     return {
         "type": "bar",
         "orientation": "h",
         "name": bound,
-        "y": labels,
-        "x": [round(us / total * 100, 4) for us, _ in cells],
+        "y": [short(name, 34) for name, _ in groups],
+        "x": [round(sum(each.step_us for each in part), 3) for part in parts],
         "marker": {"color": bound_colour(bound)},
         "hoverinfo": "text",
-        "hovertext": [
-            hover(name, ((f"{bound}:", f"{us:,.0f} us in {count:,.0f} calls, {percent(us / total)}"),))
-            for (name, _), (us, count) in zip(groups, cells, strict=True)
-        ],
+        "hovertext": [_bar_hover(name, bound, part) for (name, _), part in zip(groups, parts, strict=True)],
         "textposition": "none",
     }
+
+
+def _bar_hover(name: str, bound: str, part: Sequence[TypeTime]) -> str:
+    step, total = sum(each.step_us for each in part), sum(each.total_us for each in part)
+    kernels = sum(each.kernels for each in part)
+    return hover(
+        name,
+        (
+            (f"{bound}:", f"{step:,.0f} us in a step"),
+            ("all steps:", f"{total:,.0f} us in {kernels:,} calls"),
+        ),
+    )
 
 
 def steps_figure(steps: Sequence[StepRow]) -> Figure:
@@ -103,7 +95,7 @@ def steps_figure(steps: Sequence[StepRow]) -> Figure:
         barmode="stack",
         bargap=0.3,
         xaxis=axis("ms", rangemode="tozero"),
-        yaxis=axis("", autorange="reversed", type="category", gridcolor="rgba(0,0,0,0)", ticksuffix=" "),
+        yaxis=axis("", autorange="reversed", type="category", gridcolor=CLEAR, ticksuffix=" "),
         height=120 + _ROW_PX * max(len(shown), 1),
         dragmode=False,
     )

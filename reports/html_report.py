@@ -74,8 +74,8 @@ def _figures(data: ReportInput) -> dict[str, Figure]:
     made: dict[str, Figure] = {}
     if data.points:
         made["figure-roofline"] = roofline_figure(data.points, data.roofs)
-    if data.hotspots.rows:
-        made["figure-time"] = time_figure(data.hotspots.rows)
+    if data.types:
+        made["figure-time"] = time_figure(data.types)
     if steps := data.summary.extras.get("steps"):
         made["figure-steps"] = steps_figure(steps)
     if data.timeline and data.timeline.kernels:
@@ -96,7 +96,7 @@ def _tiles(data: ReportInput) -> list[Tile]:
     shares = bound_shares(summary.rows)
     total = sum(shares.values())
     for bound, us in sorted(shares.items(), key=lambda item: -item[1])[:2]:
-        tiles.append(Tile(f"Bound: {bound}", percent(us / total), "", "of the kernel time"))
+        tiles.append(Tile(f"Bound: {bound}", percent(us / total), "", "of the kernel time of a step"))
     coverage = summary.coverage
     if coverage and coverage.aicore_us > 0:
         labelled = percent(coverage.labelled_us / coverage.aicore_us)

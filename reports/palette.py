@@ -34,7 +34,7 @@ PALETTE: Final = MappingProxyType(
 )
 
 # The order in which bounds are listed, stacked and drawn, the same in every report.
-BOUNDS: Final = ("memory", "compute", "latency", "communication", "other", "unknown")
+BOUNDS: Final[tuple[str, ...]] = ("memory", "compute", "latency", "communication", "other", "unknown")
 
 
 def css_variable(name: str) -> str:

@@ -81,6 +81,15 @@ def test_kernels_without_a_point_are_counted_with_their_time() -> None:
     assert drawn + undrawn == pytest.approx(data.summary.coverage.aicore_us)
 
 
+def test_type_times_are_medians_over_steps() -> None:
+    """The collective takes 5, 6 and 7 us in the three steps: 6 us in a step, 18 us in all."""
+    times = {(each.type, each.bound): each for each in asked().types}
+    collective = times["hcom_allReduce", "communication"]
+    assert (collective.step_us, collective.total_us, collective.kernels) == (6.0, 18.0, 3)
+    assert times["MatMulV2", "memory"].step_us == 60.0
+    assert ("Tiling", "other") not in times
+
+
 def test_the_timeline_is_the_median_step() -> None:
     """Walls are 100, 101, 102 us, so step 1; its kernels in start order, AI_CPU among them but in no gap."""
     timeline = asked().timeline

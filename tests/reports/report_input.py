@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_roofline.analyzer.report_data import Gap, Point, ReportInput, Roof, Timeline, TimelineKernel, Undrawn
+from npu_roofline.analyzer.report_data import (
+    Gap,
+    Point,
+    ReportInput,
+    Roof,
+    Timeline,
+    TimelineKernel,
+    TypeTime,
+    Undrawn,
+)
 
 from tests.reports.answers import candidates_answer, hotspots_answer, step_row, summary_answer
 
@@ -70,6 +79,13 @@ ROOFS = (
 )
 
 
+TYPES = (
+    TypeTime("MatMul", "memory", 6, 300.0, 100.0),
+    TypeTime("MatMul", "compute", 3, 60.0, 20.0),
+    TypeTime("Add", "latency", 9, 30.0, 10.0),
+)
+
+
 def timeline() -> Timeline:
     """Six kernels of 10 us, the fourth 50 us after the third; one AI_CPU row on a stream of its own."""
     starts = (0.0, 10.0, 20.0, 80.0, 90.0)
@@ -104,5 +120,6 @@ def report_input(type: str = "QuantBatchMatmulV3") -> ReportInput:
         points_left_out=0,
         roofs=ROOFS,
         undrawn=(Undrawn("moves data without arithmetic: no arithmetic intensity", 2, 3000.0),),
+        types=TYPES,
         timeline=timeline(),
     )

@@ -9,21 +9,20 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from npu_roofline.analyzer.report_data import TypeTime
 from npu_roofline.reports.figure_roofline import roofline_figure
 from npu_roofline.reports.figure_time import steps_figure, time_figure
 from npu_roofline.reports.figure_timeline import timeline_figure
 from npu_roofline.reports.figures import Figure, wrapped
 from npu_roofline.reports.palette import PALETTE, css_variable
 
-from tests.reports.answers import EXPERTS as EXPERTS_ROW
-from tests.reports.answers import GATE_UP as GATE_UP_ROW
-from tests.reports.answers import UNKNOWN, step_row
-from tests.reports.report_input import EXPERTS, GATE_UP, NORM, ROOFS, timeline
+from tests.reports.answers import step_row
+from tests.reports.report_input import EXPERTS, GATE_UP, NORM, ROOFS, TYPES, timeline
 
 FIGURES = {
     "roofline": roofline_figure((GATE_UP, EXPERTS, NORM), ROOFS),
     "roofline without a device": roofline_figure((GATE_UP,), ()),
-    "time": time_figure((GATE_UP_ROW, EXPERTS_ROW, UNKNOWN)),
+    "time": time_figure(TYPES),
     "steps": steps_figure((step_row(3, 25626.0), step_row(4, 10666.0))),
     "timeline": timeline_figure(timeline()),
 }
@@ -116,20 +115,25 @@ def test_one_tiny_group_does_not_set_the_view() -> None:
     assert any(1e-5 in trace["x"] for trace in figure["data"])
 
 
-def test_time_bars_add_up() -> None:
-    """All kernels are 100 %, and the types below add up to the same per bound."""
-    figure = FIGURES["time"]
-    assert sum(trace["x"][0] for trace in figure["data"]) == pytest.approx(100.0, abs=0.001)
-    for trace in figure["data"]:
-        assert sum(trace["x"][1:]) == pytest.approx(trace["x"][0], abs=0.001)
+def test_time_bars_are_step_times_by_bound() -> None:
+    """MatMul is 100 us memory and 20 us compute in a step, Add 10 us latency; the longest type first."""
+    bars = {
+        trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in FIGURES["time"]["data"]
+    }
+    assert bars == {
+        "memory": {"MatMul": 100.0, "Add": 0},
+        "compute": {"MatMul": 20.0, "Add": 0},
+        "latency": {"MatMul": 0, "Add": 10.0},
+    }
+    assert FIGURES["time"]["data"][0]["y"] == ["MatMul", "Add"]
 
 
 def test_many_types_are_gathered_and_counted() -> None:
-    """Twenty types give the sixteen longest and one bar for the other four."""
-    rows = tuple(replace(GATE_UP_ROW, type=f"Op{at:02}", total_us=100.0 - at) for at in range(20))
-    labels = time_figure(rows)["data"][0]["y"]
-    assert len(labels) == 1 + 16 + 1
-    assert labels[-1] == "4 other types"
+    """Twenty types give the sixteen longest and one bar for the other four: 84 + 83 + 82 + 81 = 330 us."""
+    times = [TypeTime(f"Op{at:02}", "memory", 1, 100.0 - at, 100.0 - at) for at in range(20)]
+    bars = time_figure(times)["data"][0]
+    assert len(bars["y"]) == 16 + 1
+    assert (bars["y"][-1], bars["x"][-1]) == ("4 other types", 330.0)
 
 
 def test_steps_are_busy_and_idle() -> None:

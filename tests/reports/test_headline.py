@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_roofline.analyzer.answer import Answer, CompareRow, StepComparison, StepTimes
-from npu_roofline.reports.headline import bound_shares, headline, percent
+from npu_roofline.analyzer.answer import Answer, CompareRow, StepComparison, StepTimes, SummaryRow
+from npu_roofline.reports.headline import bound_sentence, bound_shares, headline, percent
 
 from tests.reports.answers import (
     CANDIDATE,
@@ -32,9 +32,18 @@ def test_summary_without_steps_says_the_rest() -> None:
 
 
 def test_bound_shares_add_up() -> None:
-    """The parts per bound are the whole of the rows: 100 + 60 + 40 us."""
+    """The parts per bound are the whole of the rows: in a step 100 / 3 + 60 / 3 + 40 / 3 us."""
     shares = bound_shares(summary_answer().rows)
-    assert shares == {"memory": 100.0, "latency": 60.0, "unknown": 40.0}
+    assert shares == {"memory": 100.0 / 3, "latency": 20.0, "unknown": 40.0 / 3}
+
+
+def test_one_slow_step_does_not_move_the_shares() -> None:
+    """A collective of 14 ms in one of three steps is 15 us in a step, so memory is 90 of 105 us, 86 %."""
+    rows = (
+        SummaryRow("memory/hbm", 9, 270.0, None, 90.0, 270.0, 0.0),
+        SummaryRow("communication/link", 3, 14_030.0, None, 15.0, 0.0, 14_030.0),
+    )
+    assert bound_sentence(rows) == "of the kernel time 86 % is memory-bound and 14 % is communication"
 
 
 def test_candidates_say_the_best_or_that_there_is_none() -> None:
