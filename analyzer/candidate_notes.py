@@ -13,6 +13,7 @@ from ..units import format_bytes, format_us
 from .answer import CandidateRow
 from .sequence import Example, KernelSequence, cpu_work, examples
 from .sites import Rules, Site
+from .windows import Indexes
 
 if TYPE_CHECKING:
     from .session import Session
@@ -147,8 +148,15 @@ def _shared(site: Site, other: Site) -> list[str]:
     return [
         each.type
         for each in own.inside
-        if each.place in places and np.isin(own.kernels_at(each.place), theirs.kernels_at(each.place)).any()
+        if each.place in places and _meet(own.kernels_at(each.place), theirs.kernels_at(each.place))
     ]
+
+
+def _meet(first: Indexes, second: Indexes) -> bool:
+    """Whether two ascending lists of indexes have one in common."""
+    where = np.searchsorted(second, first)
+    inside = where < len(second)
+    return bool((second[where[inside]] == first[inside]).any())
 
 
 def summary_notes(

@@ -113,6 +113,11 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
             found += finder.sites(place, judgement)
         else:
             refused.setdefault((group.signature_id, judgement.reason), (group, judgement))
+    if not found and not refused:
+        notes.append(
+            "No kernel has a known weight: shapes are not in this export "
+            "(torch_npu profiler: record_shapes=True, level 1 or 2)."
+        )
     writer = RowWriter(session, sequence, rules)
     written, sites, unprofitable = writer.rows(found)
     rows = with_shared_windows(ordered(written), sites)

@@ -109,40 +109,61 @@ class LayerStructure:
     """The repeating layer of the selected steps, or why there is none."""
 
     period: int | None  # kernels per layer; None = nothing repeats
-    layers: int | None  # per step, in the step that has most
+    layers: int | None  # in the first selected step that has any
     positions: tuple[PositionInfo, ...]
     coverage_share: float  # of the counted kernels, inside layers, 0..1
     notes: tuple[str, ...]
 
 
+# From the statistics, which are a thousand times smaller than the kernels.
 _SHARE = """
-SELECT count(*), count(*) FILTER (part = 'layer'), count(*) FILTER (part = 'side'),
-       max(position) FILTER (part = 'layer') + 1, max(layer) + 1,
-       count(DISTINCT step_id) FILTER (part IS NULL)
-FROM selected_kernels WHERE sequence_index IS NOT NULL
+SELECT coalesce(sum(count) FILTER (part IS NULL AND position IS NULL), 0),
+       coalesce(sum(count) FILTER (part = 'layer'), 0),
+       coalesce(sum(count) FILTER (part = 'side'), 0),
+       coalesce(sum(count) FILTER (part IS NOT NULL), 0),
+       max(position) FILTER (part = 'layer') + 1
+FROM selected_statistics JOIN selected_signatures USING (signature_id)
+WHERE kernel_class IN ('aicore', 'communication')
 """
 
 _POSITIONS = """
-SELECT k.position, mode(k.signature_id), mode(s.type), mode(k.stream_id)
-FROM selected_kernels k JOIN signatures s ON s.run_id = k.run_id AND s.signature_id = k.signature_id
-WHERE k.part = 'layer' AND k.step_id = (SELECT min(step_id) FROM selected_kernels WHERE part = 'layer')
+SELECT k.position, mode(k.signature_id ORDER BY k.signature_id), mode(s.type ORDER BY s.type),
+       mode(k.stream_id ORDER BY k.stream_id), max(k.layer) + 1
+FROM selected_kernels AS k JOIN selected_signatures AS s USING (signature_id)
+WHERE k.part = 'layer' AND k.step_id = ?
 GROUP BY k.position ORDER BY k.position
 """
 
 
 def layer_structure(session: Session) -> LayerStructure:
-    """Describe the repeating layer in the selected steps: period, layers, what stands at each position."""
-    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, None, None, 0)
-    kernels, inside, side, period, layers, unplaced_steps = row
+    """Describe the repeating layer in the selected steps: period, layers, what stands at each position.
+
+    Positions and layers are those of the first selected step that has layers.
+    """
+    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, 0, None)
+    kernels, inside, side, placed, period = row
     notes = []
     if not inside:
         notes.append("No layers: no sequence of kernels repeats exactly in the selected steps.")
-    if inside and unplaced_steps:
-        notes.append(f"In {unplaced_steps} of the selected steps no sequence of kernels repeats exactly.")
+    elif placed < kernels:
+        notes.append(
+            f"{kernels - placed} kernels are in steps in which no sequence of kernels repeats exactly."
+        )
     if side:
         notes.append(
             f"{side} kernels run beside the main stream in varying order; "
             "layers were found on the main stream."
         )
-    positions = tuple(PositionInfo(*each) for each in session.con.execute(_POSITIONS).fetchall())
-    return LayerStructure(period, layers, positions, inside / kernels if kernels else 0.0, tuple(notes))
+    found: list[tuple[PositionInfo, int]] = []
+    for step_id in session.step_ids if inside else ():
+        rows = session.con.execute(_POSITIONS, [step_id]).fetchall()
+        found = [(PositionInfo(*each[:4]), each[4]) for each in rows]
+        if found:
+            break
+    return LayerStructure(
+        period,
+        max((layers for _, layers in found), default=None),
+        tuple(info for info, _ in found),
+        inside / kernels if kernels else 0.0,
+        tuple(notes),
+    )

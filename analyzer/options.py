@@ -57,6 +57,9 @@ class AnalysisOptions:
 
     # windows
     min_window_us: float = _option(3.0, "graph mode; shorter windows are within launch jitter", 0.0, 10**6)
+    min_window_eager_us: float = _option(
+        15.0, "eager mode: issuing the call on a side stream costs the host 10-14 us", 0.0, 10**6
+    )
     window_hbm_limit: float = _option(
         0.6, "HBM utilisation above which a kernel has no bandwidth to spare", 0.0, 1.0
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 NS_PER_US = 1000.0
+EAGER_MODEL_ID = 4294967295  # what exporters write for kernels outside every graph
 SIDE = "side"
 
 
@@ -34,6 +35,7 @@ class KernelSequence:
     places: tuple[LabelledGroup, ...]
     beside: KernelSequence | None
     step_ids: tuple[int, ...]
+    eager: frozenset[int] = frozenset()  # places whose kernel the host launched one by one, not a graph
 
     @property
     def steps(self) -> int:
@@ -59,8 +61,7 @@ class Example:
     layer: int | None
 
 
-_SEQUENCE = """
-SELECT k.step_id, k.sequence_index, k.start_ns, k.end_ns, p.place
+_PLACED = """
 FROM selected_kernels AS k
 JOIN _places AS p
     ON p.signature_id = k.signature_id
@@ -68,6 +69,8 @@ JOIN _places AS p
     AND p.position IS NOT DISTINCT FROM k.position
 WHERE k.sequence_index IS NOT NULL
 """
+_SEQUENCE = f"SELECT k.step_id, k.sequence_index, k.start_ns, k.end_ns, p.place {_PLACED}"
+_EAGER = f"SELECT DISTINCT p.place {_PLACED} AND k.step_id = ? AND k.model_id = ?"
 
 
 def kernel_sequence(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
@@ -94,6 +97,8 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
         order = np.lexsort((index, step))
         columns = {name: values[order] for name, values in columns.items()}
     ordinal = np.searchsorted(np.array(sorted(step_ids)), columns["step_id"]).astype(np.int32)
+    first = columns["step_id"][:1].tolist()
+    eager = session.con.execute(_EAGER, [*first, EAGER_MODEL_ID]).fetchall() if first else []
     is_side = np.array([place.part == SIDE for place in places], dtype=bool)
     side = is_side[columns["place"]] if len(places) else np.zeros(0, dtype=bool)
 
@@ -107,6 +112,7 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
             places,
             beside,
             tuple(sorted(step_ids)),
+            frozenset(place for (place,) in eager),
         )
 
     return part(~side, part(side, None) if side.any() else None)

@@ -121,13 +121,13 @@ class SiteFinder:
         )
         found = windows_of(self.sequence, walk, self._blocking, rules.rates, rules.options)
         load = target_load(group, rules)
-        sized = tuple(self._sized(each, group, load) for each in found)
+        sized = tuple(self._sized(each, place, load) for each in found)
         best = choose([each for each in sized if each.usable], rules.options)
         return Site(place, group, judgement, occurrences, walk, sized, best, elsewhere, context)
 
-    def _sized(self, window: Window, group: LabelledGroup, load: TargetLoad) -> SizedWindow:
+    def _sized(self, window: Window, place: int, load: TargetLoad) -> SizedWindow:
         rules, options = self.rules, self.rules.options
-        weights = [each.bytes for each in group.work.weights]
+        weights = [each.bytes for each in self.sequence.places[place].work.weights]
         l2 = l2_budget_bytes(rules.rates.l2_bytes, window.busy_bytes, options)
 
         def size_at(eta: float) -> Size:
@@ -140,7 +140,7 @@ class SiteFinder:
         size = size_at(options.eta)
         calls = share_out(size.max_size, weights, options)
         size = Size(sum(calls), size.terms)
-        hazards, harmful = self._hazards(window, size)
+        hazards, harmful = self._hazards(window, size, place in self.sequence.eager)
         return SizedWindow(
             window=window,
             size=size,
@@ -151,7 +151,7 @@ class SiteFinder:
             occurrences_per_step=len(window.occurrences) / self.sequence.steps,
         )
 
-    def _hazards(self, window: Window, size: Size) -> tuple[tuple[str, ...], bool]:
+    def _hazards(self, window: Window, size: Size, eager: bool) -> tuple[tuple[str, ...], bool]:
         """What speaks against a window, and whether any of it was not accepted by the user."""
         options, hazards, harmful = self.rules.options, [], False
         for each in window.inside:
@@ -170,9 +170,11 @@ class SiteFinder:
                 f"{self._name(window.overlapped_by)} of another stream still runs inside in "
                 f"{window.overlapped_share:.0%} of the occurrences: {self.judged(window.overlapped_by).kind}"
             )
-        if window.duration_us < options.min_window_us:
+        shortest = options.min_window_eager_us if eager else options.min_window_us
+        if window.duration_us < shortest:
             harmful = True
-            hazards.append(f"{window.duration_us:.1f} us, shorter than {options.min_window_us:g} us")
+            mode = " that an eagerly launched call takes" if eager else ""
+            hazards.append(f"{window.duration_us:.1f} us, shorter than {shortest:g} us{mode}")
         elif size.max_size < options.min_prefetch_bytes:
             harmful = True
             hazards.append(

@@ -61,9 +61,10 @@ class Window:
         return self.dependency.occurrences
 
     def kernels_at(self, place: int) -> Indexes:
-        """Indexes of the kernels inside that stand at one place; empty when none does."""
+        """Indexes of the kernels inside that stand at one place, ascending; empty when none does."""
         depths = [each.depth for each in self.inside if each.place == place]
-        return np.concatenate([self.occurrences - depth for depth in depths] or [self.occurrences[:0]])
+        found = [self.occurrences - depth for depth in depths] or [self.occurrences[:0]]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
 
 def walk_back(

@@ -167,3 +167,13 @@ def test_a_matmul_that_is_memory_bound_at_one_place_is_so_at_all():
     site = _site(sequence(places, [step]), place=4)
     assert [each.place for each in site.walk.predecessors] == [3]
     assert "at another place" in site.walk.stopped
+
+
+def test_an_eager_window_must_outlast_the_launch():
+    """8 us are a window inside a graph; launched by the host, issuing the call alone takes 10 to 14 us."""
+    kernels = sequence(PLACES, [back_to_back(LAYER)])
+    assert _site(kernels, place=2).best is not None
+    eager = replace(kernels, eager=frozenset({2}))
+    site = _site(eager, place=2)
+    assert site.best is None
+    assert "shorter than 15 us that an eagerly launched call takes" in site.windows[1].hazards[0]
