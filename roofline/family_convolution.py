@@ -10,29 +10,30 @@ import math
 
 from ..ingest.shapes import Tensor
 from .model import Signature, Work, unresolved
-from .operands import count_bytes, operand
+from .operands import count_bytes, cube_dtype, operand
 from .registry import OperatorRow
 
 
 def convolution_work(signature: Signature, row: OperatorRow) -> Work:
     """2 * positions * Cout * (Cin*kh*kw) with channels as stored: padded where the format pads them."""
-    weight, y = _operand(signature, row, "filter"), _operand(signature, row, "y")
-    if weight is None or y is None:
+    weight, x, y = (_operand(signature, row, name) for name in ("filter", "x", "y"))
+    if weight is None or x is None or y is None:
         return unresolved(row, "shapes of the filter or the feature map not recorded")
     moved = count_bytes(signature.inputs, "input") + count_bytes(signature.outputs, "output")
     if moved.unknown:
         return unresolved(row, *moved.missing)
-    size = _filter_size(weight)
+    size = _filter_size(weight, x)
     positions = _positions(y)
     if size is None or positions is None:
         return unresolved(row, f"format {weight.format or '?'} or {y.format or '?'} is not understood")
+    dtype, dtype_flags = cube_dtype(weight, signature.hf32)
     taps, channels_out, fewest_taps = size
     flops = 2.0 * positions * channels_out * taps
     return Work(
         family=row.family,
         outcome="resolved" if fewest_taps == taps else "upper_bound",
         unit=row.unit,
-        compute_dtype=weight.dtype,
+        compute_dtype=dtype,
         flops=flops,
         flops_lo=flops * fewest_taps / taps if taps else 0.0,
         flops_hi=flops,
@@ -40,7 +41,7 @@ def convolution_work(signature: Signature, row: OperatorRow) -> Work:
         bytes_lo=moved.total,
         bytes_hi=moved.total,
         working_set_bytes=moved.total,
-        flags=row.flags,
+        flags=row.flags | dtype_flags,
         missing=("unpadded channel counts",) if fewest_taps != taps else (),
     )
 
@@ -51,12 +52,16 @@ def _operand(signature: Signature, row: OperatorRow, name: str) -> Tensor | None
     return operand(signature.outputs, row.slots[f"{name}_output"])
 
 
-def _filter_size(weight: Tensor) -> tuple[int, int, int] | None:
+def _filter_size(weight: Tensor, x: Tensor) -> tuple[int, int, int] | None:
     """(Cin*kh*kw, Cout, the fewest Cin*kh*kw before padding): FRACTAL_Z is [C1*kh*kw, N1, 16, C0]."""
     if weight.format.startswith("FRACTAL_Z") and len(weight.dims) == 4:
         outer, blocks, rows, columns = weight.dims
-        # At least one channel of the last C0 block is real; how many blocks kh*kw spans is not exported.
-        return outer * columns, blocks * rows, outer
+        channel_blocks = x.dims[1] if x.format.startswith("NC1HWC0") and len(x.dims) == 5 else outer
+        if not channel_blocks or outer % channel_blocks:
+            channel_blocks = outer
+        # All channel blocks but the last are full, and the last holds one channel at least.
+        fewest = outer // channel_blocks * ((channel_blocks - 1) * columns + 1)
+        return outer * columns, blocks * rows, fewest
     if weight.format in ("NCHW", "NCDHW", "ND") and len(weight.dims) >= 3:
         taps = math.prod(weight.dims[1:])
         return taps, weight.dims[0], taps

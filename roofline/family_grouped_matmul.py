@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..ingest.shapes import Tensor
-from .family_matmul import padded_flops, weight_of
+from .family_matmul import contradictory, padded_flops, weight_of
 from .gemm import Gemm, Matrix, Side, explain_failure, matrix_of, solve
 from .model import Signature, Weight, Work, unresolved
-from .operands import count_bytes, operand, shape_text
+from .operands import count_bytes, operand
 from .registry import OperatorRow
 
 
@@ -27,9 +27,7 @@ def grouped_matmul_work(signature: Signature, row: OperatorRow) -> Work:
     stored = [tensor for slot in slots if (tensor := signature.inputs[slot]) is not None]
     solved = _solved(x, stored[0], out, row)
     if isinstance(solved, str):
-        return unresolved(
-            row, f"no (M, N, K) fits {shape_text((x, stored[0]))} -> {shape_text((out,))}: {solved}"
-        )
+        return contradictory(row, (x, stored[0]), out, solved)
     moved = count_bytes(signature.inputs, "input") + count_bytes(signature.outputs, "output")
     if moved.unknown:
         return unresolved(row, *moved.missing)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..ingest.shapes import Tensor
 from .gemm import Gemm, Matrix, Side, explain_failure, matrix_of, solve, solve_moved_batch
 from .model import Signature, Weight, Work, unresolved
-from .operands import count_bytes, operand, shape_text
+from .operands import count_bytes, cube_dtype, operand, shape_text
 from .registry import OperatorRow
 
 _BLOCK_ROWS = 16
@@ -29,16 +29,17 @@ def matmul_work(signature: Signature, row: OperatorRow) -> Work:
         return unresolved(row, "shapes of A, B or the output not recorded")
     gemm = _solved(a, b, out, row)
     if isinstance(gemm, str):
-        return unresolved(row, f"no (M, N, K) fits {shape_text((a, b))} -> {shape_text((out,))}: {gemm}")
+        return contradictory(row, (a, b), out, gemm)
     moved = count_bytes(signature.inputs, "input") + count_bytes(signature.outputs, "output")
     if moved.unknown:
         return unresolved(row, *moved.missing)
     weights = _weights(b, row, gemm)
+    dtype, dtype_flags = cube_dtype(a, signature.hf32)
     return Work(
         family=row.family,
         outcome="resolved",
         unit=row.unit,
-        compute_dtype=a.dtype,
+        compute_dtype=dtype,
         flops=gemm.flops,
         flops_lo=gemm.flops,
         flops_hi=gemm.flops,
@@ -53,10 +54,16 @@ def matmul_work(signature: Signature, row: OperatorRow) -> Work:
         k=gemm.k,
         n=gemm.n,
         orientation=gemm.orientation,
-        flags=row.flags,
+        flags=row.flags | dtype_flags,
         missing=("bytes of the collective",) if "fused_collective" in row.flags else (),
         notes=_notes(a, b, gemm),
     )
+
+
+def contradictory(row: OperatorRow, factors: tuple[Tensor, Tensor], out: Tensor, why: str) -> Work:
+    """Operands of which no product can be made: the flag keeps the pipes from being believed instead."""
+    reason = f"no (M, N, K) fits {shape_text(factors)} -> {shape_text((out,))}: {why}"
+    return unresolved(replace(row, flags=row.flags | {"contradictory_shapes"}), reason)
 
 
 def padded_flops(gemm: Gemm, a: Tensor) -> float:

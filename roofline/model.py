@@ -68,6 +68,7 @@ class Work:
     n: int | None = None
     orientation: str | None = None
     experts: int | None = None
+    largest_operand: str | None = None
     flags: frozenset[str] = field(default_factory=frozenset)
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..ingest.shapes import Tensor
+from .model import Signature
 
 Operands = tuple[Tensor | None, ...] | None
 
@@ -52,6 +53,17 @@ def slots_where(operands: Operands, condition: Callable[[Tensor], bool]) -> list
     return [slot for slot, tensor in enumerate(operands or ()) if tensor is not None and condition(tensor)]
 
 
+def largest_operand(signature: Signature) -> str | None:
+    """`input 1 (4096,9216 fp32)`: the operand that a byte count rests on most; None without shapes."""
+    sized = [
+        (tensor.storage_bytes or 0, f"{side} {slot} ({shape_text((tensor,))} {tensor.dtype})")
+        for side, operands in (("input", signature.inputs), ("output", signature.outputs))
+        for slot, tensor in enumerate(operands or ())
+        if tensor is not None
+    ]
+    return max(sized, key=lambda each: each[0])[1] if sized else None
+
+
 def largest_elements(*sides: Operands) -> int:
     """Elements of the largest operand on any side; 0 when there is none."""
     return max((t.elements for side in sides for t in side or () if t is not None), default=0)
@@ -60,3 +72,16 @@ def largest_elements(*sides: Operands) -> int:
 def shape_text(tensors: Sequence[Tensor | None]) -> str:
     """`4,3072 x 384,192,16,32` for messages."""
     return " x ".join("?" if t is None else ",".join(map(str, t.dims)) or "scalar" for t in tensors)
+
+
+def cube_dtype(tensor: Tensor, hf32: bool | None) -> tuple[str, frozenset[str]]:
+    """The rate that a product runs at, and the flag `hf32_unknown` where the export does not tell.
+
+    fp32 operands run at the HF32 rate when the export's `HF32 Eligible` says YES, at a quarter of fp16
+    when NO.
+    """
+    if tensor.dtype != "fp32":
+        return tensor.dtype, frozenset()
+    if hf32 is None:
+        return "fp32", frozenset({"hf32_unknown"})
+    return ("hf32" if hf32 else "fp32"), frozenset()

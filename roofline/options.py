@@ -67,6 +67,9 @@ class RooflineOptions:
     tight_ratio: float = _option(1.2, "bytes_hi over bytes_lo of a well-known byte count", 1, 1000)
     bytes_agreement: float = _option(0.25, "relative difference of measured and modelled bytes", 0, 10)
     mac_agreement: float = _option(0.15, "difference of mac x occupancy and the modelled share", 0, 1)
+    pipe_contradiction: float = _option(
+        0.05, "compute share may exceed mac x core time by rounding and padding only", 0, 1
+    )
     analytic_share: float = _option(0.8, "share of a roof that stands without a measurement", 0, 1)
     spread_ratio: float = _option(2.0, "p90 over p10 that hints at contention or L2 state", 1, 1000)
 

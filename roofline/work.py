@@ -15,6 +15,7 @@ from .family_move import cache_write_work, fill_work, gather_work, view_work
 from .family_optimizer import optimizer_work
 from .family_stream import generic_work, stream_work
 from .model import Signature, Weight, Work, unresolved
+from .operands import largest_operand
 from .registry import OperatorRow, registry
 
 __all__ = ["Signature", "Weight", "Work", "work_of"]
@@ -52,10 +53,15 @@ def work_of(signature: Signature) -> Work:
     Never raises for strange operands: what cannot be told is `unresolved`, with the reason in `missing`.
     """
     row = registry().row_of(signature.type)
+    return replace(_modelled(signature, row), largest_operand=largest_operand(signature))
+
+
+def _modelled(signature: Signature, row: OperatorRow) -> Work:
     if signature.kernel_class == "communication":
         return communication_work(signature, replace(row, family="communication"))
     if signature.kernel_class in _OTHER_ENGINES:
-        return unresolved(replace(row, unit="none"), _OTHER_ENGINES[signature.kernel_class])
+        engine = replace(row, unit="none", flags=row.flags | {f"engine:{signature.kernel_class}"})
+        return unresolved(engine, _OTHER_ENGINES[signature.kernel_class])
     if (
         row.model not in ("communication", "moe_comm")
         and signature.outputs is None
