@@ -176,10 +176,12 @@ def _note(compared: Compared, pair: Pair, why: str) -> str:
     parts = []
     if pair.how == "renamed":
         parts.append(f"{pair.before[0].type} became {pair.after[0].type}")
-    if pair.how == "shapes" or (
-        pair.how == "renamed" and pair.before[0].signature != pair.after[0].signature
-    ):
-        parts.append(f"shapes {_shapes(compared, pair.before)} became {_shapes(compared, pair.after)}")
+    if pair.how in ("shapes", "renamed"):
+        shapes = [_shapes(compared, places) for places in (pair.before, pair.after)]
+        if shapes[0] != shapes[1]:
+            parts.append(f"shapes {shapes[0]} became {shapes[1]}")
+        elif pair.how == "shapes":
+            parts.append("the same shapes with other data types, formats or engine")
     if pair.how == "moved":
         parts.append(f"moved: {_places(pair.before)} became {_places(pair.after)}")
     if why:

@@ -88,7 +88,7 @@ def test_the_step_is_the_rows_and_the_residuals() -> None:
     overlap, idle, median = answer.extras["residual"]
     rows = sum(row.delta_step_us for row in answer.rows)
     assert rows == pytest.approx(4 * 2.5)
-    assert idle.delta_us == pytest.approx(4 * 2.0)
+    assert idle.delta_us == pytest.approx(4 * 2.0, abs=0.01)  # starts are whole ns
     assert overlap.delta_us == pytest.approx(0.0, abs=0.05)  # rounding of ends to ns
     assert rows + overlap.delta_us + idle.delta_us == pytest.approx(
         change.after.wall_mean_us - change.before.wall_mean_us
@@ -96,7 +96,7 @@ def test_the_step_is_the_rows_and_the_residuals() -> None:
     assert rows + overlap.delta_us + idle.delta_us + median.delta_us == pytest.approx(change.wall_delta_us)
     assert row_of(answer, "Cast").change == "new"
     (waited, *_) = answer.extras["waits"]
-    assert (waited.type, waited.delta_step_us) == ("SwiGlu", pytest.approx(8.0))
+    assert (waited.type, waited.delta_step_us) == ("SwiGlu", pytest.approx(8.0, abs=0.01))
 
 
 def _with_cast(op: Op) -> list[Op]:
