@@ -156,11 +156,12 @@ class RowWriter:
         )
 
     def _status(self, site: Site) -> tuple[str, str]:
-        stopped = f"the walk ends: {site.walk.stopped}"
+        stopped = site.walk.stopped_in_short
         if site.best is not None:
-            return "candidate", f"{site.judgement.reason}; {stopped}"
-        if any(each.usable for each in site.windows):
-            most = max((each for each in site.windows if each.usable), key=lambda each: each.gain_us)
+            return "candidate", f"{site.judgement.in_short}; {stopped}"
+        usable = [each for each in site.windows if each.usable]
+        if usable:
+            most = max(usable, key=lambda each: each.gain_us)
             return (
                 "rejected",
                 f"the best window would save {most.saving.mid:.2f} us net, which is nothing; {stopped}",

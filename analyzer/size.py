@@ -92,6 +92,7 @@ def size(
             "give dimensions such as 6144,24576, or hidden and intermediate size of the experts",
         )
     notes = ["The window is not known here: `candidates` on a capture gives the bytes that arrive in time."]
+    notes += [f"{row.name}: {row.note}." for row in rows if row.note]
     if limits.l2 is None:
         notes.append("No device was given, so nothing is capped by L2; name one with --device.")
     return Answer("size", None, info, None, tuple(rows), tuple(notes))

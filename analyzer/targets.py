@@ -22,6 +22,7 @@ class Judgement:
     eligible: bool
     reason: str
     confidence: str = "low"
+    in_short: str = ""
 
 
 def is_weighted(group: LabelledGroup) -> bool:
@@ -43,19 +44,19 @@ def judge_target(group: LabelledGroup, options: AnalysisOptions) -> Judgement:
     label, work = group.label, group.work
     name = f"{label.bound}/{label.limiter}"
     if label.bound == "memory" and label.limiter == "hbm":
-        return Judgement(True, f"{name}: {label.reason}", label.confidence)
+        return Judgement(True, f"{name}: {label.reason}", label.confidence, name)
     if label.bound == "memory" and label.limiter == "mte2":
         if label.single_pass:
-            return Judgement(True, f"{name}, each weight byte is read once: {label.reason}", label.confidence)
+            once = f"{name}, each weight byte is read once"
+            return Judgement(True, f"{once}: {label.reason}", label.confidence, once)
         return Judgement(False, f"{name} without a single pass: tiles are read again from L2, not from HBM")
     loads = _load_is_critical(group, options)
     few_rows = work.m is not None and work.m <= options.single_pass_rows
     if loads and (
         work.family != "matmul" or (label.bound == "latency" and label.limiter == "pipeline" and few_rows)
     ):
-        return Judgement(
-            True, f"{name}, but {_pipes(group)}: the weight load is the longest data pipe", "low"
-        )
+        why = f"{name}, but {_pipes(group)}: the weight load is the longest data pipe"
+        return Judgement(True, why, "low", why)
     return Judgement(False, f"{name}: the weight load is not what it waits for ({_pipes(group)})")
 
 

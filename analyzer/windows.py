@@ -39,6 +39,7 @@ class Walk:
 
     predecessors: tuple[Predecessor, ...]
     stopped: str
+    stopped_in_short: str
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,17 @@ def walk_back(
     for depth in range(1, max_depth + 1):
         active, place = _most_common(sequence, active, depth)
         if len(active) < options.walk_min_share * len(occurrences):
-            return Walk(
-                tuple(found), "other kernels run there from occurrence to occurrence, or the step begins"
-            )
+            why = "other kernels run there from occurrence to occurrence, or the step begins"
+            return Walk(tuple(found), why, "the kernels before differ or the step begins")
         crossed = crossed or _crosses(sequence.places[place], target)
         verdict = judged(place)
         name = sequence.places[place].row.type or "a kernel"
         found.append(Predecessor(depth, place, name, active, verdict, crossed))
         if not goes_on(verdict):
-            return Walk(tuple(found), f"{name} may not be inside ({verdict.kind}): {verdict.reason}")
-    return Walk(tuple(found), f"{max_depth} kernels back: one layer, or as far as the walk goes")
+            short = f"{name} blocks the walk ({verdict.kind})"
+            return Walk(tuple(found), f"{name} may not be inside, {verdict.kind}: {verdict.reason}", short)
+    why = f"{max_depth} kernels back: one layer, or as far as the walk goes"
+    return Walk(tuple(found), why, why)
 
 
 def _most_common(sequence: KernelSequence, active: Indexes, depth: int) -> tuple[Indexes, int]:

@@ -69,6 +69,7 @@ def test_ep16_does_not_fit_l2_and_says_so():
     assert (row.max_size, row.limited_by) == (96 * MIB, "l2")
     assert "384.0 MiB" in row.note
     assert "96.0 MiB" in row.note
+    assert any("384.0 MiB" in note for note in size(request, B2).notes)
 
 
 def test_bf16_experts_are_twice_as_large_and_tensor_parallel_divides():

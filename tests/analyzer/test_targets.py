@@ -58,7 +58,9 @@ W = 18_874_368
 )
 def test_the_rule_for_targets(group, eligible):
     """Each line of the rule admits or rejects one kernel."""
-    assert judge_target(group, OPTIONS).eligible is eligible
+    judgement = judge_target(group, OPTIONS)
+    assert judgement.eligible is eligible
+    assert bool(judgement.in_short) is eligible  # what the table shows of an admitted target
 
 
 def test_a_rejection_says_why_in_numbers():
