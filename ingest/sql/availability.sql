@@ -1,0 +1,54 @@
+-- How much of each kind of evidence a run has. One row; shares 0..1. Parameters: $run.
+-- Shares are of the counted kernels that a roofline is for (aicore); streams and steps of all counted kernels.
+-- AIC and AIV kernels have the counters of their own engine, so either counts.
+
+WITH counted AS (
+    SELECT * FROM kernels WHERE run_id = $run AND duplicate_of IS NULL
+),
+known AS (
+    SELECT k.*, s.type_source, s.input_shapes
+    FROM counted AS k
+    JOIN signatures AS s ON s.run_id = $run AND s.signature_id = k.signature_id
+),
+shares AS (
+    SELECT
+        count(*) AS kernels,
+        count(*) FILTER (kernel_class = 'aicore') AS aicore,
+        count(*) FILTER (kernel_class = 'aicore' AND type_source = 'column') AS types,
+        count(*) FILTER (kernel_class = 'aicore' AND input_shapes IS NOT NULL) AS shapes,
+        count(*) FILTER (kernel_class = 'aicore' AND (aic_mte2_ratio IS NOT NULL OR aiv_mte2_ratio IS NOT NULL)) AS pipes,
+        count(*) FILTER (
+            kernel_class = 'aicore' AND (aic_r0_read_cache_hit IS NOT NULL OR aiv_r0_read_cache_hit IS NOT NULL)
+        ) AS l2_counters,
+        count(*) FILTER (
+            kernel_class = 'aicore'
+            AND (aic_read_main_memory_datas_kb IS NOT NULL OR aiv_read_main_memory_datas_kb IS NOT NULL)
+        ) AS bytes,
+        count(*) FILTER (kernel_class = 'aicore' AND stream_id IS NOT NULL) AS streams,
+        count(*) FILTER (kernel_class = 'aicore' AND part = 'layer') AS layers
+    FROM known
+),
+step_rows AS (
+    SELECT
+        count(*) FILTER (source = 'step column' AND kernels > 0) AS steps,
+        count(trace_computing_us) AS step_times
+    FROM steps
+    WHERE run_id = $run
+)
+SELECT
+    least(1, kernels)::DOUBLE AS kernels,
+    coalesce(types / nullif(aicore, 0), 0) AS types,
+    coalesce(shapes / nullif(aicore, 0), 0) AS shapes,
+    coalesce(pipes / nullif(aicore, 0), 0) AS pipes,
+    coalesce(l2_counters / nullif(aicore, 0), 0) AS l2_counters,
+    coalesce(bytes / nullif(aicore, 0), 0) AS bytes,
+    coalesce(streams / nullif(aicore, 0), 0) AS streams,
+    least(1, layers)::DOUBLE AS layers,
+    least(1, steps)::DOUBLE AS steps,
+    (steps > 1)::INTEGER::DOUBLE AS repeats,
+    least(1, step_times)::DOUBLE AS step_times,
+    (
+        SELECT (count(*) > 0)::INTEGER::DOUBLE FROM runs AS r LEFT JOIN ranks AS k USING (run_id)
+        WHERE run_id = $run AND (k.cube_cores_mhz IS NOT NULL OR r.device_argument IS NOT NULL)
+    ) AS chip
+FROM shares, step_rows;
