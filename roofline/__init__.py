@@ -1,0 +1,1 @@
+"""Device and operator work to time floors and labels: pure functions, no database."""

@@ -61,6 +61,7 @@ class Label:
     single_pass: bool = False
     anomaly: str | None = None
     fed_by_l2: bool = False
+    contradicts_pipes: bool = False
     shape_bound: str | None = None
     pmu_bound: str | None = None
     potential_us: float | None = None
@@ -85,6 +86,7 @@ def classify(work: Work, measurement: Measurement, device: Device | None, option
         single_pass=verdict.single_pass,
         anomaly=anomaly,
         fed_by_l2=verdict.fed_by_l2,
+        contradicts_pipes=_pipe_contradiction(case) is not None,
         shape_bound=shape_bound(case),
         pmu_bound=pmu_bound(case),
         potential_us=_potential(case, verdict, floors, anomaly),

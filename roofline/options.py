@@ -75,6 +75,7 @@ class RooflineOptions:
 
     # device evidence
     clock_tolerance: float = _option(0.01, "rated clocks differ by 2.7 % and more", 0, 0.5)
+    faster_sister_matmuls: int = _option(2, "one matmul above the roof may be a miscount", 1, 10**6)
     throttling_share: float = _option(0.05, "clock below rated that msprof-analyze calls throttling", 0, 1)
     evidence_spread: float = _option(0.01, "spread of cores x MHz over rows that is worth a warning", 0, 1)
 

@@ -14,12 +14,16 @@ from .options import RooflineOptions
 
 @dataclass(frozen=True)
 class ChipSignature:
-    """One row of the table: cube cores, rated MHz, the chips that have them, and in what those differ."""
+    """One row of the table: cube cores, rated MHz, the chips that have them, and in what those differ.
+
+    `faster` names the candidate with more HBM bandwidth, which measurements above the roof point to.
+    """
 
     cores: int
     mhz: float
     candidates: tuple[str, ...]
     differ: str = ""
+    faster: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ class Fit:
 def _tables() -> tuple[tuple[ChipSignature, ...], tuple[NameTrap, ...]]:
     table = tomllib.loads(Path(__file__).with_name("signatures.toml").read_text(encoding="utf-8"))
     rows = tuple(
-        ChipSignature(row["cores"], row["mhz"], tuple(row["candidates"]), row.get("differ", ""))
+        ChipSignature(
+            row["cores"], row["mhz"], tuple(row["candidates"]), row.get("differ", ""), row.get("faster", "")
+        )
         for row in table["signature"]
     )
     traps = tuple(
