@@ -27,7 +27,7 @@ class HotspotRow:
     )
     confidence: str  # high | medium | low
     reason: str  # one sentence with the numbers
-    flops: float | None  # operations per call
+    flops: float | None  # operations per call, as the shapes say; padded capacity and masks included
     flops_hi: float | None
     bytes_lo: int | None  # every operand once
     bytes_hi: int | None
@@ -39,7 +39,7 @@ class HotspotRow:
     potential_us: (
         float | None
     )  # summed duration above the achievable roof (eff 0.85), over the selected steps
-    achieved_tflops: float | None  # flops / median, 1e12 per second
+    achieved_tflops: float | None  # FLOPs that are certain / median, 1e12 per second
     achieved_gb_s: float | None  # bytes_lo / median, 1e9 bytes per second; never from bytes_hi
     hbm_fraction: float | None  # achieved_gb_s / nominal HBM bandwidth
     signature_id: str = ""  # 16 hex digits

@@ -34,8 +34,10 @@ def _coverage(session: Session) -> Coverage:
     counted = session.rows(sql("coverage.sql"))[0]
     by_model = {name: _total(groups, name) for name in ("modelled", "upper_bound", "generic", "unresolved")}
     unknown_us = sum(group.statistics.total_us for group in groups if group.label.bound == "unknown")
+    labelled_us = sum(group.statistics.total_us for group in groups if group.label.bound != "unknown")
     aicore_us = counted["aicore_us"]
     check_sum("time by work model", sum(by_model.values()), aicore_us)
+    check_sum("time by label", labelled_us + unknown_us, aicore_us)
     read = session.rows(
         "SELECT rows_read, rows_kept, rows_rejected FROM runs WHERE run_id = ?", [session.run.run_id]
     )[0]
@@ -47,7 +49,7 @@ def _coverage(session: Session) -> Coverage:
         **read,
         **counted,
         **{f"{name}_us": value for name, value in by_model.items()},
-        "labelled_us": max(0.0, aicore_us - unknown_us),
+        "labelled_us": labelled_us,
         "unknown_us": unknown_us,
         "steps": len(session.step_ids),
     }
@@ -121,7 +123,7 @@ def _labelled(values: dict[str, Any]) -> str:
 
 def _percent(part: float, total: float) -> str:
     """A share that is neither rounded up to 100 % nor down to 0 % unless it is."""
-    share = part / total * 100
+    share = round(part / total * 100, 9)  # sums of the same doubles differ in their last digits
     if 0 < share < 0.05:
         return "<0.1 %"
     if 99.95 <= share < 100:

@@ -108,7 +108,7 @@ def _row(session: Session, group: LabelledGroup, potential_us: float | None, aic
         floor_us=floor,
         headroom_us=None if floor is None else max(0.0, median - floor),
         potential_us=potential_us,
-        achieved_tflops=_per_second(work.flops, median, 1e12),
+        achieved_tflops=_per_second(work.flops_lo, median, 1e12),
         achieved_gb_s=achieved,
         hbm_fraction=None if achieved is None or not device.hbm_gb_s else achieved / device.hbm_gb_s,
         signature_id=text.hex_id,

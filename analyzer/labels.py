@@ -112,10 +112,8 @@ def publish_labels(session: Session) -> None:
 
 
 def achievable_us(group: LabelledGroup) -> float | None:
-    """Time at the achievable roof, us; None where no roof applies (no model, or an anomaly that is no
-    finding).
-    """
-    if not group.is_aicore or group.label.bound == "unknown" or group.label.anomaly is not None:
+    """Time at the achievable roof, us; None where none applies (communication, no model, an anomaly)."""
+    if not group.is_aicore or group.label.potential_us is None:
         return None
     return group.label.floors.achievable_us
 

@@ -50,8 +50,7 @@ def ingest_run(
     """
     tell = progress or _silent
     argument, toml = _checked_device(device)
-    tell("reading", 0, None)
-    with stage(paths, name, argument, jobs) as staging:
+    with stage(paths, name, argument, jobs, progress=tell) as staging:
         staging.con.execute("UPDATE runs SET device_toml = ?", [toml])
         tell("finding layers", 0, None)
         assign_layers(staging.con)

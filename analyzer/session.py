@@ -118,12 +118,8 @@ def _run_info(record: Any, rank: dict[str, Any], ranks: tuple[int, ...], steps: 
 
 def _selection_notes(session: Session, ranks: list[dict[str, Any]], wanted: int | None) -> list[str]:
     """What the reader must know about the selection before any number."""
-    notes = [
-        f"rank {session.rank_id}: {note}"
-        for each in ranks
-        if each["rank_id"] == session.rank_id
-        for note in each["notes"] or ()
-    ]
+    chosen = next(each for each in ranks if each["rank_id"] == session.rank_id)
+    notes = [f"rank {session.rank_id}: {note}" for note in chosen["notes"] or ()]
     if wanted is None and len(session.ranks) > 1:
         others = len(session.ranks) - 1
         notes.append(
@@ -134,12 +130,31 @@ def _selection_notes(session: Session, ranks: list[dict[str, Any]], wanted: int 
         notes.append(
             f"no kernels were exported for rank {', '.join(without)}; `runs show` lists what is there"
         )
-    outside = session.rows(
-        "SELECT count(*) AS kernels, coalesce(sum(duration_us), 0) AS total_us FROM kernels WHERE run_id = ? "
-        "AND rank_id = ? AND step_id IS NULL AND duplicate_of IS NULL",
+    return [*notes, *_outside_steps(session), *_missing_evidence(session)]
+
+
+def _outside_steps(session: Session) -> list[str]:
+    kernels, total_us = session.con.execute(
+        "SELECT count(*), coalesce(sum(duration_us), 0) FROM kernels WHERE run_id = ? AND rank_id = ? "
+        "AND step_id IS NULL AND duplicate_of IS NULL",
         [session.run.run_id, session.rank_id],
-    )[0]
-    if outside["kernels"]:
-        time = format_duration(outside["total_us"])
-        notes.append(f"{outside['kernels']:,} kernels ({time}) lie outside every step and are not counted")
+    ).fetchall()[0]
+    time = format_duration(total_us)
+    return [f"{kernels:,} kernels ({time}) lie outside every step and are not counted"] if kernels else []
+
+
+def _missing_evidence(session: Session) -> list[str]:
+    """What this capture can never answer, and the profiler option that records it."""
+    shapes = session.value("SELECT count(input_shapes) FROM selected_signatures")
+    notes = []
+    if shapes == 0 and session.run.metric_mode == "none":
+        notes.append(
+            "this capture holds no shapes and no hardware counters (level 0): it tells which kernels take "
+            "the time and where the device waits, but not what limits a kernel, its bytes or what to "
+            "prefetch; record with profiler_level=Level1 and aic_metrics=PipeUtilization"
+        )
+    elif shapes == 0:
+        notes.append("this capture holds no shapes: labels come from hardware counters alone")
+    if session.device.device is None and session.device.hint:
+        notes.append(f"without a known device there are no roofs; {session.device.hint}")
     return notes

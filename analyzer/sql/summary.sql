@@ -13,7 +13,8 @@ WITH keyed AS (
         k.signature_id,
         k.kernel_class,
         k.duration_us,
-        greatest(0, k.duration_us - l.achievable_us) AS potential_us
+        -- greatest() would skip a NULL and answer 0 where no roof is known.
+        CASE WHEN l.achievable_us IS NOT NULL THEN greatest(0, k.duration_us - l.achievable_us) END AS potential_us
     FROM selected_kernels AS k
     LEFT JOIN selected_signatures AS s USING (signature_id)
     LEFT JOIN labels AS l USING (signature_id)
