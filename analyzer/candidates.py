@@ -64,7 +64,7 @@ def candidates(
         device=session.device_info,
         coverage=coverage(session),
         rows=(*shown, *others),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
         extras={"rejected": found.rejected, "matching": len(proposed)},
     )
 

@@ -74,6 +74,6 @@ def _answer(
         device=session.device_info,
         coverage=coverage(session),
         rows=rows,
-        notes=notes or (*session.notes, *session.device.notes),
+        notes=tuple(dict.fromkeys(notes or (*session.notes, *session.device.notes))),
         extras={"steps": steps, "walk": walk},
     )
