@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InternalError
 from .database import read_sql
@@ -88,7 +88,8 @@ def _add_kernels(
     finally:
         con.execute("SET preserve_insertion_order = true")
     con.execute(
-        "INSERT INTO rejects SELECT 1, ?, path, line, reason, text FROM scratch.raw_rejects JOIN raw_files USING (file)",
+        "INSERT INTO rejects SELECT 1, ?, path, line, reason, text "
+        "FROM scratch.raw_rejects JOIN raw_files USING (file)",
         [rank_id],
     )
     for table in ("raw_order", "raw_keys", "raw_files"):
@@ -104,7 +105,7 @@ def _check_conservation(con: duckdb.DuckDBPyConnection, rank_id: int, kernels: R
     numbers = _value(con, "SELECT count(DISTINCT kernel_id) FROM kernels WHERE rank_id = ?", [rank_id])
     if read != kept + rejected or numbers != kept:
         raise InternalError(
-            f"rank {rank_id}: {read} rows were read, {kept} kept under {numbers} numbers, {rejected} rejected",
+            f"rank {rank_id}: {read} rows read, {kept} kept under {numbers} numbers, {rejected} rejected",
             "nothing was written; report this",
         )
 
@@ -115,11 +116,16 @@ def _whole_capture(con: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _evidence(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOptions) -> Evidence:
-    parameters = {"rank": rank_id, "min_utilization": options.evidence_min_utilization_pct}
+    parameters = {
+        "rank": rank_id,
+        "min_utilization": options.evidence_min_utilization_pct,
+        "min_mhz": options.clock_min_mhz,
+        "max_mhz": options.clock_max_mhz,
+    }
     row = con.execute(read_sql("evidence.sql"), parameters).fetchone()
     return Evidence(*row) if row is not None else Evidence(None, None, None, None, None, 0)
 
 
-def _value(con: duckdb.DuckDBPyConnection, query: str, parameters: list | None = None):
+def _value(con: duckdb.DuckDBPyConnection, query: str, parameters: list | None = None) -> Any:
     row = con.execute(query, parameters).fetchone()
     return None if row is None else row[0]

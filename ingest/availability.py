@@ -46,7 +46,7 @@ def availability(con: duckdb.DuckDBPyConnection, run_id: int) -> list[Availabili
 
 
 def _judge(question: dict[str, Any], found: dict[str, _Found], evidence: dict[str, Any]) -> Availability:
-    """'yes' when all that is needed and all that helps is there, 'no' when anything needed is not there at all."""
+    """'yes' when all that is needed and helps is there, 'no' when anything needed is not there at all."""
     wanted = [*question["needs"], *question["helps"]]
     lacking = [key for key in wanted if found[key].share < _ALL]
     if any(found[key].share == 0 for key in question["needs"]):
@@ -66,7 +66,7 @@ def _find(row: dict[str, Any], shares: dict[str, float], files: frozenset[str]) 
     """One kind of evidence; a file that is there but not read by this version counts as not there."""
     if "share" in row:
         share = shares[row["share"]]
-        part = "" if share in (0.0, 1.0) else f" ({share:.0%} of the kernels)"
+        part = "" if share in (0.0, 1.0) else f" ({share:.1%} of the kernels)"
         return _Found(share, row["title"] + part)
     there = sorted(files & set(row["files"]))
     if there:

@@ -18,7 +18,10 @@ SCHEMA_VERSION = 1
 SCHEMA_FILES = ("schema.sql", "schema_kernels.sql", "schema_statistics.sql")
 _OTHER_DATABASE = "choose another file with --db; this one is left as it is"
 # Nothing is ever fetched: the tool works without a network.
-CONNECTION_CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+CONNECTION_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
 
 Opened = TypeVar("Opened")
 

@@ -1,4 +1,4 @@
-"""Paths a user gives -> the export files there, by kind; nothing is opened that is not an export by its name."""
+"""Paths a user gives -> the export files there, by kind; only what is an export by its name is opened."""
 
 from __future__ import annotations
 
@@ -115,6 +115,11 @@ def _files_beside(path: Path) -> Iterator[Path]:
     """Files in the folder of a kernel table, and in the folder above an ASCEND_PROFILER_OUTPUT."""
     folder = path.resolve().parent
     yield from sorted(entry for entry in folder.iterdir() if entry.is_file())
+    yield from _files_above(folder)
+
+
+def _files_above(folder: Path) -> Iterator[Path]:
+    """Files above an ASCEND_PROFILER_OUTPUT: the profiler writes there what it was asked for."""
     if folder.name == "ASCEND_PROFILER_OUTPUT":
         yield from sorted(entry for entry in folder.parent.iterdir() if entry.is_file())
 
@@ -124,6 +129,9 @@ def _search_folder(root: Path, search: _Search) -> None:
         search.unreadable.append(f"the folder {error.filename} cannot be read: {error.strerror}")
 
     inside = root.resolve()
+    for beside in _files_above(inside):
+        if (kind := kind_of(beside)) and kind[1] == "info":
+            search.add(beside, *kind)
     for folder, folders, names in os.walk(root, onerror=refused):
         folders.sort()
         for name in folders:
@@ -172,7 +180,7 @@ def _nothing(paths: Sequence[Path | str], search: _Search) -> Exception:
         names = ", ".join(sorted(set(search.unknown))[:_NAMES_SHOWN])
         return UnsupportedExport(
             f"no profiler export in {where}; found {names}",
-            "give a folder with ASCEND_PROFILER_OUTPUT, a PROF_* folder, kernel_details.csv or op_summary_*.csv",
+            "give a profile folder, a PROF_* folder, kernel_details.csv or op_summary_*.csv",
         )
     return InputMissing(f"{where} is empty", "give the folder that the profiler wrote")
 

@@ -51,7 +51,7 @@ class FoundRank:
 
 
 def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], list[str]]:
-    """(ranks by number, files of no rank, notes). One folder is one rank; its number is the profiler's own."""
+    """(ranks by number, files of no rank, notes): one folder is one rank, its number the profiler's own."""
     roots: dict[Path, FoundRank] = {}
     others = []
     for file in sorted(files, key=lambda each: _natural(each.path)):
@@ -83,7 +83,7 @@ def _root(path: Path) -> Path:
 
 
 def _merged(roots: dict[Path, FoundRank]) -> list[FoundRank]:
-    """PROF_* folders inside a profile without a suffix belong to it, unless it has several and no kernel table."""
+    """A PROF_* folder belongs to the profile around it, unless that has several and no kernel table."""
     for root in sorted(roots, key=lambda path: -len(path.parts)):
         rank = roots[root]
         outer = roots.get(root.parent)
@@ -136,7 +136,7 @@ def _info(rank: FoundRank) -> RunInfoFile | None:
 
 
 def _number(ranks: list[FoundRank], notes: list[str]) -> None:
-    """Rank numbers are the profiler's own where it says them once; the rest get the free ones, in path order."""
+    """A rank has the profiler's number where that is said once; the rest get free ones, in path order."""
     ranks.sort(key=lambda rank: _natural(rank.root))
     taken: set[int] = set()
     waiting = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from .columns import NOT_RECORDED, Column, Header, kernel_columns
 from .options import IngestOptions
@@ -58,7 +60,8 @@ def insert_rows(header: Header, has_line: bool, options: IngestOptions) -> str:
     null_words = ", ".join(f"'{word}'" for word in NOT_RECORDED)
     return (
         f"INSERT INTO raw BY NAME SELECT $file AS file, line, {_START_NS} AS start_ns, "
-        f"{_UNTYPED_NAME} AS untyped_name, hash({', '.join(SIGNATURE_TEXTS)}, {_UNTYPED_NAME}) AS signature_key, "
+        f"{_UNTYPED_NAME} AS untyped_name, "
+        f"hash({', '.join(SIGNATURE_TEXTS)}, {_UNTYPED_NAME}) AS signature_key, "
         f"{', '.join(kept)} FROM ("
         f"SELECT {'line' if has_line else 'NULL AS line'}, {', '.join(filter(None, (cells, absent)))} "
         "FROM read_csv($path, columns = $columns, header = true, auto_detect = false, delim = ',', "
@@ -83,6 +86,11 @@ def unbelievable_rows(options: IngestOptions) -> str:
         f"start_ns BETWEEN 0 AND {options.start_limit_us * 1000} "
         f"AND duration_us BETWEEN 0 AND {options.duration_limit_us!r}, false)"
     )
+
+
+def literal_path(path: Path) -> str:
+    """A path for read_csv, which would take * ? [ in a folder's name for a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 def _typed(cell: str, column: Column) -> str:

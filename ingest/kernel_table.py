@@ -1,7 +1,7 @@
 """kernel_details.csv and op_summary_*.csv -> rows in a scratch database, and rejects with their reasons.
 
-A file is read strictly by DuckDB. Only when that fails, or a row cannot be believed, the file is split line by line
-into readable rows and rejects, and the readable rows take the same way in.
+A file is read strictly by DuckDB. Only when that fails, or a row cannot be believed, the file is split line
+by line into readable rows and rejects, and the readable rows take the same way in.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from ..errors import InternalError, UnsupportedExport
 from .columns import Header, resolve
-from .kernel_sql import cell_types, create_raw, insert_rows, raw_columns, unbelievable_rows
+from .kernel_sql import (
+    cell_types,
+    create_raw,
+    insert_rows,
+    literal_path,
+    raw_columns,
+    unbelievable_rows,
+)
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint, read_header
 from .split import split_rows
@@ -42,8 +49,8 @@ def read_kernel_files(
 ) -> list[KernelFile]:
     """Read the kernel tables of one rank into the tables `raw` and `raw_rejects` of a scratch database.
 
-    Raises InputMissing or UnsupportedExport when a file is no kernel table, none of its rows can be believed, or it
-    holds the kernels of two devices.
+    Raises InputMissing or UnsupportedExport when a file is no kernel table, none of its rows can be believed,
+    or it holds the kernels of two devices.
     """
     headers = [resolve(read_header(path), "kernel", str(path)) for path in paths]
     con.execute(create_raw(raw_columns(headers)))
@@ -100,7 +107,7 @@ def _read_strictly(
     """
     import duckdb
 
-    parameters = {"path": str(path), "columns": cell_types(header, has_line=False), "file": number}
+    parameters = {"path": literal_path(path), "columns": cell_types(header, has_line=False), "file": number}
     try:
         con.execute(insert_rows(header, has_line=False, options=options), parameters)
     except duckdb.OutOfMemoryException:
@@ -129,14 +136,13 @@ def _read_split(
 
     kept, rejected = scratch / f"kept_{number}.csv", scratch / f"rejected_{number}.csv"
     split = split_rows(path, header, kept, rejected, options)
-    parameters = {"path": str(kept), "columns": cell_types(header, has_line=True), "file": number}
+    parameters = {"path": literal_path(kept), "columns": cell_types(header, has_line=True), "file": number}
     if split.rows_kept:
         try:
             con.execute(insert_rows(header, has_line=True, options=options), parameters)
         except duckdb.Error as error:
-            raise InternalError(
-                f"{path}: rows that were checked cannot be read: {error}", "report this"
-            ) from error
+            problem = str(error).splitlines()[0]
+            raise InternalError(f"{path}: checked rows cannot be read: {problem}", "report this") from error
     rows = _count(con, "SELECT count(*) FROM raw WHERE file = ?", [number])
     wrong = _count(con, unbelievable_rows(options), [number])
     _load_rejects(con, number, rejected, options)
@@ -145,7 +151,7 @@ def _read_split(
     rejected.unlink()
     if wrong or rows != split.rows_kept or rows + rejects != split.rows_read:
         raise InternalError(
-            f"{path}: {split.rows_read} rows were read, {rows} kept ({wrong} of them wrong), {rejects} rejected",
+            f"{path}: {split.rows_read} rows read, {rows} kept ({wrong} of them wrong), {rejects} rejected",
             "nothing was written; report this",
         )
     notes = [f"{count:,} cells of {name} cannot be read" for name, count in sorted(split.unread.items())]
@@ -157,7 +163,7 @@ def _load_rejects(con: duckdb.DuckDBPyConnection, number: int, path: Path, optio
         "INSERT INTO raw_rejects SELECT ?, line, reason, text FROM read_csv(?, header = true, "
         "auto_detect = false, delim = ',', quote = '\"', escape = '\"', "
         "columns = {'line': 'BIGINT', 'reason': 'VARCHAR', 'text': 'VARCHAR'}, max_line_size = ?)",
-        [number, str(path), options.line_limit_bytes],
+        [number, literal_path(path), options.line_limit_bytes],
     )
 
 

@@ -40,6 +40,8 @@ def land(
     Raises AlreadyIngested (same content, or the name is taken and `replace` is not set), UnsupportedExport
     (the database is another tool's, and stays untouched), DatabaseBusy or InputMissing.
     """
+    import duckdb
+
     path = Path(db_path)
     if not path.resolve().parent.is_dir():
         raise InputMissing(
@@ -55,10 +57,14 @@ def land(
         try:
             record = _write(con, staging, staged, path, replace)
             con.execute("COMMIT")
-        except BaseException:
-            with suppress(Exception):  # the first error is the one to tell
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            raise InputMissing(
+                f"the database {path} cannot be written: {str(error).splitlines()[0]}",
+                "free some space; nothing of the run was written",
+            ) from error
+        finally:
+            with suppress(duckdb.Error):  # no transaction is open after the commit
                 con.execute("ROLLBACK")
-            raise
     return record
 
 
@@ -125,6 +131,8 @@ def _attached(
     """The target attached, rows written in any order (kernel_id says the order), a file of ours removed again
     when the landing that created it failed.
     """
+    import duckdb
+
     attach = f"ATTACH ? AS {_TARGET} (ROW_GROUP_SIZE {options.row_group_rows})"
     patiently(path, lambda: con.execute(attach, [str(path)]), options)
     landed = False
@@ -135,7 +143,8 @@ def _attached(
     finally:
         con.execute("SET preserve_insertion_order = true")
         con.execute(f'USE "{staging_catalog}"')
-        con.execute(f"DETACH {_TARGET}")
+        with suppress(duckdb.Error):  # after a full disk the catalog is invalid already
+            con.execute(f"DETACH {_TARGET}")
         if not landed and not existed:
             for left in (path, path.with_name(path.name + ".wal")):
                 left.unlink(missing_ok=True)

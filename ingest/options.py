@@ -14,7 +14,8 @@ class IngestOptions:
     lock_wait_s: float = 10.0
     lock_poll_s: float = 0.1
     # DuckDB keeps insertion order with several threads only if a quarter of its memory limit holds 4 MiB per
-    # column and further thread; below that it reads with one (measured on 2.0.1: 48 columns need 768 MiB for two).
+    # column and further thread; below that it reads with one (measured on 2.0.1: 768 MiB for 48 columns, two
+    # threads).
     memory_per_column_mib: int = 16
     # Columns of the longest header (generation D with PipeUtilization: 47) and what reading adds to it.
     columns_to_read: int = 58
@@ -36,6 +37,9 @@ class IngestOptions:
     start_limit_us: int = 9_200_000_000_000_000
     # Rows with less cube utilization carry too few digits of it for cores x MHz (formats.md 11).
     evidence_min_utilization_pct: float = 1.0
+    # Clocks of Ascend cores: 800 MHz idle, 900 (2019) to 1850 (devices.md 3); anything else is no clock.
+    clock_min_mhz: float = 700.0
+    clock_max_mhz: float = 2500.0
     # step_trace_time.csv may describe more than the kernel table holds (an excerpt). The exporter's own
     # Computing and the kernels differ by 1 to 2 % in complete captures, by a factor in an excerpt.
     trace_difference_share: float = 0.1

@@ -29,8 +29,8 @@ class Fingerprint:
 def read_header(path: Path, options: IngestOptions = DEFAULTS) -> list[str]:
     """The header fields of a CSV file.
 
-    Raises InputMissing when the file cannot be opened, UnsupportedExport when it is empty, binary, UTF-16, not
-    UTF-8, not separated by commas, or has no header that ends within the limit.
+    Raises InputMissing when the file cannot be opened, UnsupportedExport when it is empty, binary, UTF-16,
+    not UTF-8, not separated by commas, or has no header that ends within the limit.
     """
     head = _first_line(path, options.header_limit_bytes)
     text = _decoded(path, head, options.header_limit_bytes)

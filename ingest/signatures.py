@@ -1,4 +1,4 @@
-"""Distinct texts of kernel rows -> signatures with ids that depend on nothing but the texts, and their operands."""
+"""Distinct texts of kernel rows -> signatures, whose ids depend on nothing but the texts, and operands."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def add_signatures(con: duckdb.DuckDBPyConnection, known: dict[int, SignatureRow
     for _, signature in found:
         _remember(signature, known, new)
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE raw_keys (signature_key UBIGINT, signature_id UBIGINT, kernel_class VARCHAR)"
+        "CREATE OR REPLACE TEMP TABLE raw_keys "
+        "(signature_key UBIGINT, signature_id UBIGINT, kernel_class VARCHAR)"
     )
     _insert(con, "raw_keys", [(key, each.signature_id, each.kernel_class) for key, each in found])
     _insert(con, "signatures", [(1, number, *astuple(each)) for number, each in new.items()])
@@ -70,7 +71,7 @@ def add_signatures(con: duckdb.DuckDBPyConnection, known: dict[int, SignatureRow
 
 
 def _remember(signature: SignatureRow, known: dict[int, SignatureRow], new: dict[int, SignatureRow]) -> None:
-    """Keep a signature once; two different ones with one id would be costed as one, so that stops everything."""
+    """Keep a signature once; two different ones with one id would be costed as one, so that is an error."""
     number = signature.signature_id
     before = known.get(number)
     if before is None:

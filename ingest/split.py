@@ -1,7 +1,7 @@
 """A damaged kernel table -> the rows that can be read and those that cannot, line by line in constant memory.
 
-A kernel table has one row per line: a line is the unit that is kept or set aside, so that an open quote cannot
-swallow the rows behind it.
+A kernel table has one row per line: a line is the unit that is kept or set aside, so that an open quote
+cannot swallow the rows behind it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CACHE_LIMIT = 100_000
 
 @dataclass
 class Split:
-    """What the pass found; `unread` counts cells, by header name, that are neither numbers nor 'not recorded'."""
+    """What the pass found; `unread` counts cells, by column, that are neither numbers nor "not recorded"."""
 
     rows_read: int = 0
     rows_kept: int = 0
@@ -32,7 +32,7 @@ class Split:
     unread: Counter[str] = field(default_factory=Counter)
 
 
-class _Reject(Exception):
+class _RowRejectedError(Exception):
     """One row that is set aside, with the reason."""
 
 
@@ -53,7 +53,7 @@ def split_rows(path: Path, header: Header, kept: Path, rejected: Path, options: 
             try:
                 good.writerow([number, *check(_fields(line, too_long, len(header.fields)))])
                 split.rows_kept += 1
-            except _Reject as reject:
+            except _RowRejectedError as reject:
                 split.rows_rejected += 1
                 bad.writerow([number, str(reject), _shown(line, options.reject_text_limit)])
     return split
@@ -78,26 +78,26 @@ def _lines(source: BinaryIO, limit: int) -> Iterator[tuple[int, bytes, bool]]:
 def _fields(line: bytes, too_long: bool, expected: int) -> list[str]:
     """The fields of one line."""
     if too_long:
-        raise _Reject("the line is longer than any row")
+        raise _RowRejectedError("the line is longer than any row")
     if b"\0" in line:
-        raise _Reject("holds a NUL byte")
+        raise _RowRejectedError("holds a NUL byte")
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        raise _Reject("not valid UTF-8") from None
+        raise _RowRejectedError("not valid UTF-8") from None
     try:
         fields = next(csv.reader((text,), strict=True))
     except csv.Error:
-        raise _Reject("quotes are not balanced") from None
+        raise _RowRejectedError("quotes are not balanced") from None
     if len(fields) != expected:
-        raise _Reject(f"{len(fields)} fields instead of {expected}")
+        raise _RowRejectedError(f"{len(fields)} fields instead of {expected}")
     return fields
 
 
 def _row_check(
     header: Header, unread: Counter[str], options: IngestOptions
 ) -> Callable[[list[str]], list[str]]:
-    """A function that returns a row with its numbers as plain text, or raises _Reject."""
+    """A function that returns a row with its numbers as plain text, or raises _RowRejectedError."""
     places = {column.name: index for index, column in enumerate(header.fields) if column is not None}
     start, duration = places["start"], places["duration_us"]
     numbers = [
@@ -109,7 +109,7 @@ def _row_check(
     def check(fields: list[str]) -> list[str]:
         problem = start_problem(fields[start], options) or duration_problem(fields[duration], options)
         if problem:
-            raise _Reject(problem)
+            raise _RowRejectedError(problem)
         fields[start] = fields[start].strip(_STRAY)
         for index, column, seen in numbers:
             cell = fields[index]

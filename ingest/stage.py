@@ -56,24 +56,28 @@ def stage(
     """
     import duckdb
 
-    tell = progress or (lambda stage, done, total: None)
+    tell = progress or _silent
     found = discover(paths)
     _refuse_unanswerable(found, paths)
     with tempfile.TemporaryDirectory(prefix="npu-roofline-") as folder:
+        con = _connect(Path(folder) / f"{_CATALOG}.duckdb", options)
         try:
-            con = _connect(Path(folder) / f"{_CATALOG}.duckdb", options)
             try:
                 create_schema(con)
                 _fill(con, found, Path(folder), jobs, tell, options)
                 _write_run(con, paths, name, device_argument, found)
-                yield Staging(con, name is not None)
-            finally:
-                con.close()
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-            raise InputMissing(
-                f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
-                "free some space there, or set TMPDIR to a folder that has it",
-            ) from error
+            except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+                raise InputMissing(
+                    f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
+                    "free some space there, or set TMPDIR to a folder that has it",
+                ) from error
+            yield Staging(con, name is not None)
+        finally:
+            con.close()
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody looks at."""
 
 
 def _connect(
@@ -83,7 +87,7 @@ def _connect(
     import duckdb
 
     need = options.memory_per_column_mib * columns * max(0, threads - 1)
-    config = {
+    config: dict[str, str | bool | int | float | list[str]] = {
         **CONNECTION_CONFIG,
         "memory_limit": f"{max(options.memory_limit_mib, need)}MiB",
         "temp_directory": str(path.with_suffix(".tmp")),
@@ -165,6 +169,9 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     try:
         files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
         con.execute("CHECKPOINT")
+    except OSError as error:
+        where = error.filename or rank.root
+        raise InputMissing(f"{where} cannot be read: {error.strerror or error}", "check the file") from error
     finally:
         con.close()
     return RankKernels(files, scratch)
@@ -184,8 +191,9 @@ def _write_run(
     digest = hashlib.sha256("\n".join("\t".join(map(str, row)) for row in rows).encode()).hexdigest()
     con.execute(
         "INSERT INTO runs BY NAME SELECT 1 AS run_id, ? AS name, ? AS content_hash, ? AS source_paths, "
-        "? AS device_argument, coalesce(sum(rows_read), 0) AS rows_read, coalesce(sum(rows_kept), 0) AS rows_kept, "
-        "coalesce(sum(rows_rejected), 0) AS rows_rejected, CAST(? AS VARCHAR[]) AS notes "
+        "? AS device_argument, coalesce(sum(rows_read), 0) AS rows_read, "
+        "coalesce(sum(rows_kept), 0) AS rows_kept, coalesce(sum(rows_rejected), 0) AS rows_rejected, "
+        "CAST(? AS VARCHAR[]) AS notes "
         "FROM files WHERE status = 'read' AND kind IN ('kernel_details', 'op_summary')",
         [name or default_name(paths), digest, [str(path) for path in paths], device_argument, found.notes],
     )

@@ -115,8 +115,8 @@ def _trace_notes(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOp
         [rank_id, 1 - options.trace_difference_share],
     ).fetchall()
     return [
-        f"step {step}: step_trace_time.csv says {said:,.0f} us of computing, the kernel table holds {held:,.0f} us: "
-        "the two are not of the same capture, or the table is an excerpt"
+        f"step {step}: step_trace_time.csv says {said:,.0f} us of computing, the kernel table holds "
+        f"{held:,.0f} us: the two are not of the same capture, or the table is an excerpt"
         for step, said, held in rows
     ]
 

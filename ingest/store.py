@@ -1,4 +1,4 @@
-"""The DuckDB file that keeps runs: opening, listing, removing, and landing a staged run whole or not at all."""
+"""The DuckDB file that keeps runs: opening, listing, removing, and landing a run whole or not at all."""
 
 from __future__ import annotations
 
