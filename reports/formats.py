@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..units import NOT_KNOWN, format_bytes, format_bytes_per_s, format_share, format_us
+
 
 @dataclass(frozen=True)
 class Format:
@@ -37,6 +39,12 @@ class Format:
         return self.pattern.format(value * self.scale if self.scale != 1.0 else value)
 
 
+def _path_end(path: str) -> str:
+    """The file and its folder: what tells files of one export apart; JSON and CSV have the whole path."""
+    parts = path.replace("\\", "/").split("/")
+    return "/".join(["…", *parts[-2:]]) if len(parts) > 3 else path
+
+
 def _listed(value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -45,6 +53,31 @@ def _listed(value: Any) -> str:
     if isinstance(value, Sequence):
         return ", ".join(_plain(item) for item in value)
     return _plain(value)
+
+
+def _numbers(value: Mapping[str, Any]) -> str:
+    """Named numbers in the unit that the end of the name says: `spare_bytes` 35807092 is 'spare 34.1 MiB'."""
+    return ", ".join(_number(name, item) for name, item in value.items())
+
+
+def _number(name: str, value: Any) -> str:
+    ending = next((each for each in _ENDINGS if name.endswith(each)), "")
+    label = name if name == "max_size" else name.removesuffix(ending).replace("_", " ")
+    if value is None:
+        return f"{label} {NOT_KNOWN}"
+    if ending and isinstance(value, int | float):
+        return f"{label} {_ENDINGS[ending](value)}"
+    return f"{label} {_plain(value)}"
+
+
+_ENDINGS: Final[Mapping[str, Callable[[float], str]]] = {
+    "_gb_s": lambda value: format_bytes_per_s(value * 1e9),
+    "_us": lambda value: format_us(value, 2),
+    "_bytes": format_bytes,
+    "max_size": format_bytes,
+    "_share": lambda value: format_share(value, 1),
+    "_tflops": lambda value: f"{value:,.2f} TFLOP/s",
+}
 
 
 def _plain(value: Any) -> str:
@@ -68,13 +101,14 @@ FORMATS: Final[Mapping[str, Format]] = {
     "id": Format(css="id"),
     "shapes": Format(css="shapes", text=lambda value: value if value != "" else "scalar"),
     "long": Format(css="long", characters=1200),
-    "path": Format(css="long"),
+    "path": Format(css="long", text=lambda value: _path_end(str(value))),
     "bound": Format(css="label"),
     "change": Format(css="label"),
     "status": Format(css="label", text=lambda value: str(value).replace("_", " ")),
     "kernels": Format(css="name", text=lambda value: " + ".join(kernel.type for kernel in value)),
     "flag": Format(text=lambda value: "yes" if value else "no"),
     "list": Format(css="long", text=_listed, characters=1200),
+    "numbers": Format(css="long", text=_numbers, characters=1200),
     "plain": Format(text=_plain),
     "raw": Format(text=_raw),
     "number": Format("{:,}"),
