@@ -22,7 +22,7 @@ from ..analyzer.answer import Answer, Coverage, DeviceInfo
 from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import shown
-from .folding import fold
+from .folding import BREAK, WORDS, fold
 from .headline import device_line, headline
 from .palette import BOUNDS, PALETTE
 from .tables import Cell, Table, facts_of, tables_of
@@ -35,8 +35,12 @@ SHAPE_LINES: Final = 3
 class Folded:
     """Text that folds after a separator where it can: `384,192,16,32` never breaks inside a number."""
 
-    def __init__(self, text: str, least: int, most_lines: int | None, style: Style) -> None:
-        self.text, self.least, self.most_lines, self.style = text, least, most_lines, style
+    def __init__(self, text: str, column: Column, style: Style) -> None:
+        self.text, self.style = text, style
+        self.least = column.least or len(text)
+        # A fused kernel lists a dozen operands; the terminal shows the first ones, the other formats all.
+        self.most_lines = SHAPE_LINES if column.format_name == "shapes" else None
+        self.breaks = WORDS if column.format.css == "long" else BREAK
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Between the declared least width and the whole text on one line, in terminal cells."""
@@ -45,7 +49,7 @@ class Folded:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One Text per line of the width that the table gives."""
-        lines = list(fold(self.text, options.max_width))
+        lines = list(fold(self.text, options.max_width, self.breaks))
         if self.most_lines is not None and len(lines) > self.most_lines:
             kept = lines[: self.most_lines]
             kept[-1] = kept[-1][: options.max_width - 1] + "…"
@@ -156,9 +160,7 @@ def _renderable(column: Column, cell: Cell) -> Text | Folded:
     style = _style(column, cell)
     if column.numeric:
         return Text(text, style=style)
-    # A fused kernel lists a dozen operands; the terminal shows the first ones, the other formats all.
-    most_lines = SHAPE_LINES if column.format_name == "shapes" else None
-    return Folded(text, column.least or len(text), most_lines, style)
+    return Folded(text, column, style)
 
 
 def _style(column: Column, cell: Cell) -> Style:

@@ -18,11 +18,13 @@ from .escape import hover_text, shown
 from .figures import MUTED, Figure, axis, frame, hover
 from .palette import BOUNDS, bound_colour, css_variable
 
+_HEIGHT: Final = 560
+_LABEL_PX: Final = 14  # height of one line of a label
 _LARGEST: Final = 46.0  # diameter of the longest group, px
 _SMALLEST: Final = 7.0  # small enough to tell from the large, large enough to point at
 # The first view holds the groups with this share of the time: a tiny kernel six decades down would squeeze
 # the rest into a corner. A double click shows every group.
-_VIEW_SHARE: Final = 0.99
+_VIEW_SHARE: Final = 0.97
 _BOUND_NAMES: Final = {
     "memory": "memory-bound",
     "compute": "compute-bound",
@@ -51,8 +53,11 @@ def roofline_figure(points: Sequence[Point], roofs: Sequence[Roof]) -> Figure:
             exponentformat="power",
         ),
         yaxis=axis("achieved, TFLOP/s", type="log", range=_log(y_range), dtick=1, exponentformat="power"),
-        annotations=_roof_labels(roofs, x_range, y_range),
-        margin={"l": 64, "r": 16, "t": 40, "b": 52},
+        annotations=[*_bandwidth_labels(roofs, x_range, y_range), *_peak_labels(roofs, y_range)],
+        margin={"l": 64, "r": 170 if any(roof.kind == "compute" for roof in roofs) else 16, "t": 40, "b": 52},
+        height=_HEIGHT,
+        # A phone has no room beside the figure: the peaks are named inside it, without their numbers.
+        meta={"narrow": {"annotations": _narrow_labels(roofs, x_range)}},
         dragmode="zoom",
     )
     return {"data": [trace for trace in data if trace], "layout": layout}
@@ -166,27 +171,44 @@ def _ridge_traces(roofs: Sequence[Roof]) -> list[dict[str, Any]]:
     ]
 
 
-def _roof_labels(
+def _bandwidth_labels(
     roofs: Sequence[Roof], x_range: tuple[float, float], y_range: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """Bandwidths are named beside their lower end, the highest above its line; peaks at their right end."""
+    """Bandwidths are named beside their lower end: the highest above its line, the others below theirs."""
+    bandwidths = [roof for roof in roofs if roof.kind == "bandwidth"]
+    widest = max((roof.value for roof in bandwidths), default=None)
     labels = []
-    widest = max((roof.value for roof in roofs if roof.kind == "bandwidth"), default=None)
-    for roof in roofs:
-        if roof.kind == "bandwidth":
-            # Somewhat inside the frame, so that the text beside the line is inside it too.
-            x = max(x_range[0], y_range[0] * 1e3 / roof.value) * (8 if roof.value == widest else 2)
-            y = _bandwidth_tflops(roof.value, x)
-            above = roof.value == widest and len(roofs) > 1
-            labels.append(_label(roof, x, y, "right" if above else "left", "bottom" if above else "top"))
-    # Peaks that lie close together get their names side by side.
-    level, places = None, 0
-    for roof in sorted((each for each in roofs if each.kind == "compute"), key=lambda each: -each.value):
-        close = level is not None and level / roof.value < (y_range[1] / y_range[0]) ** 0.045
-        places = places + 1 if close else 0
-        level = roof.value
-        labels.append(_label(roof, x_range[1], roof.value, "right", "bottom") | {"xshift": -4 - 160 * places})
+    for roof in bandwidths:
+        above = roof.value == widest and len(bandwidths) > 1
+        # Somewhat inside the frame, so that the text beside the line is inside it too.
+        x = max(x_range[0], y_range[0] * 1e3 / roof.value) * (8 if above else 2)
+        y = _bandwidth_tflops(roof.value, x)
+        labels.append(_label(roof, x, y, "right" if above else "left", "bottom" if above else "top"))
     return labels
+
+
+def _peak_labels(roofs: Sequence[Roof], y_range: tuple[float, float]) -> list[dict[str, Any]]:
+    """Peaks are named in the margin at their right end; a name too near to the one above it moves down."""
+    px_per_decade = (_HEIGHT - 92) / math.log10(y_range[1] / y_range[0])
+    labels: list[dict[str, Any]] = []
+    above: float | None = None
+    for roof in sorted((each for each in roofs if each.kind == "compute"), key=lambda each: -each.value):
+        level = math.log10(roof.value) * px_per_decade
+        place = level if above is None else min(level, above - _LABEL_PX)
+        above = place
+        labels.append(
+            _label(roof, 1.0, roof.value, "left", "middle")
+            | {"x": 1, "xref": "paper", "yshift": round(place - level)}
+        )
+    return labels
+
+
+def _narrow_labels(roofs: Sequence[Roof], x_range: tuple[float, float]) -> list[dict[str, Any]]:
+    peaks = [roof for roof in roofs if roof.kind == "compute"]
+    return [
+        _label(roof, x_range[1], roof.value, "right", "bottom") | {"text": hover_text(roof.name)}
+        for roof in peaks
+    ]
 
 
 def _label(roof: Roof, x: float, y: float, xanchor: str, yanchor: str) -> dict[str, Any]:

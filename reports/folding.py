@@ -12,12 +12,16 @@ from rich.cells import cell_len
 BREAK: Final = re.compile(r"(?<=[;,/_ ])(?=.)|(?<=[a-z])(?=[A-Z])")
 
 
-def fold(text: str, width: int) -> Iterator[str]:
+# Sentences break between words only: `35,807` and `memory/hbm` stay whole.
+WORDS: Final = re.compile(r"(?<= )(?=.)")
+
+
+def fold(text: str, width: int, at: re.Pattern[str] = BREAK) -> Iterator[str]:
     """Cut text into lines of at most `width` terminal cells, at a break where one is in reach."""
     width = max(width, 2)  # a wide character takes two cells
     while cell_len(text) > width:
         end = _fitting(text, width)
-        breaks = [match.end() for match in BREAK.finditer(text, 0, end + 1) if match.end() <= end]
+        breaks = [match.end() for match in at.finditer(text, 0, end + 1) if match.end() <= end]
         # A break far to the left would waste more of the line than a cut word costs.
         end = breaks[-1] if breaks and breaks[-1] > end // 3 else end
         yield text[:end].rstrip()

@@ -100,9 +100,10 @@ def _hotspots(answer: Answer) -> str:
     first = rows[0]
     of = f" = {percent(first.share)} of the AI-core time" if first.share is not None else ""
     shapes = f" {first.input_shapes}" if first.input_shapes else ""
-    lead = "The longest of" if len(rows) > 1 else "The only one of"
+    matching = answer.extras.get("matching", len(rows))  # --top shows fewer than there are
+    lead = "The longest of" if matching > 1 else "The only one of"
     return (
-        f"{lead} {plural(len(rows), 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
+        f"{lead} {plural(matching, 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
         f"{format_duration(first.total_us)}{of}, {first.bound}/{first.limiter} "
         f"({first.confidence} confidence)."
     )
