@@ -129,7 +129,8 @@ def candidate_sentence(row: CandidateRow) -> str:
     if row.max_size is not None:
         text += f", max_size {format_bytes(row.max_size)}"
     if (span := row.predicted_saving_step_range_us) is not None:
-        text += f", {format_duration(span.low)} to {format_duration(span.high)} per step by the model"
+        low, high = format_duration(span.low), format_duration(span.high)
+        text += f", {low if low == high else f'{low} to {high}'} per step by the model"
     return text
 
 
@@ -159,12 +160,8 @@ def _explain(answer: Answer) -> str:
 
 
 def _size(answer: Answer) -> str:
-    total = sum(row.max_size for row in answer.rows)
-    return (
-        f"max_size {format_bytes(total, 2)} over {plural(len(answer.rows), 'weight')}."
-        if answer.rows
-        else "No size."
-    )
+    sizes = [f"{row.name} {format_bytes(row.max_size, 2)}" for row in answer.rows]
+    return f"max_size: {', '.join(sizes)}." if sizes else "No size."
 
 
 def _ingest(answer: Answer) -> str:
