@@ -46,7 +46,7 @@ def roofline_figure(points: Sequence[Point], roofs: Sequence[Roof]) -> Figure:
             data += [_range_trace(bound, chosen), _point_trace(bound, chosen, longest)]
     layout = frame(
         xaxis=axis(
-            "arithmetic intensity, FLOP per byte (least bytes)",
+            "arithmetic intensity, FLOP / byte",
             type="log",
             range=_log(x_range),
             dtick=1,

@@ -105,7 +105,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "bound": Format(css="label"),
     "change": Format(css="label"),
     "status": Format(css="label", text=lambda value: str(value).replace("_", " ")),
-    "kernels": Format(css="name", text=lambda value: " + ".join(kernel.type for kernel in value)),
+    "kernels": Format(css="kernels", text=lambda value: " + ".join(kernel.type for kernel in value)),
     "flag": Format(text=lambda value: "yes" if value else "no"),
     "list": Format(css="long", text=_listed, characters=1200),
     "numbers": Format(css="long", text=_numbers, characters=1200),
