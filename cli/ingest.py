@@ -17,7 +17,9 @@ def ingest(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH...", help="Profile folders, parents of them, or single files, in any mix."
+            metavar="PATH...",
+            help="Profile folders, parents of them, or single files, in any mix.",
+            readable=False,  # what cannot be read is missing input (3), not wrong usage, and ingest says so
         ),
     ],
     run: Annotated[
