@@ -18,7 +18,7 @@ from .timeline import Row, rows_of
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 
-# Host time between the start of a step's range and its first kernel; the same in every step of a sample.
+# Host time from the start of a step's range to its first kernel; no part of Stage, as real exports show.
 _PREPARING_NS = 206_250
 
 
@@ -81,7 +81,7 @@ def step_trace_time(rows: Sequence[Row], capture: Capture) -> str:
         communication = _union(row for row in part if row.kernel.core == "COMMUNICATION")
         both = _union(row for row in part if row.kernel.core != "AI_CPU")
         alone = both - computing
-        stage = max(row.end_ns for row in part) - part[0].start_ns + _PREPARING_NS
+        stage = max(row.end_ns for row in part) - part[0].start_ns
         times = (computing, alone, communication - alone, communication, stage - both, stage)
         lines.append([step, *map(_us, (*times, 0, alone, _PREPARING_NS))])
     return _table("step_trace_time", lines, capture)
