@@ -35,6 +35,7 @@ class CompareRow:
     bound_after: str | None = None
     note: str = ""
     group: str = ""  # matmul, attention, layout, …
+    name: str | None = None  # of one kernel of the place, to find it in a timeline
     layers: int | None = None  # in which the place occurs; None outside layers
     noise_us: float | None = None  # standard deviation of a step's value
     min_effect_us: float | None = None  # what delta_us must reach to count

@@ -62,12 +62,21 @@ def _copy_session(
 ) -> None:
     scratch.execute("DELETE FROM _steps")
     scratch.executemany("INSERT INTO _steps VALUES (?, ?, ?, ?)", steps)
+    session.con.complete()  # another question may have left rows of its last statement unread
     reader = session.con.sql(sql("compare_kernels.sql")).to_arrow_reader(100_000)
     scratch.register("_incoming", reader)
     scratch.execute(
         "INSERT INTO _kernels SELECT s.side, s.graph, s.step, i.busy, i.part, i.layer, i.position, "
         "i.signature, i.stream, i.duration_us, i.waited_us "
         "FROM _incoming AS i JOIN _steps AS s USING (step_id)"
+    )
+    scratch.unregister("_incoming")
+    side, graph = steps[0][:2]
+    names = session.con.sql(sql("compare_names.sql")).to_arrow_table()
+    scratch.register("_incoming", names)
+    scratch.execute(
+        "INSERT INTO _names SELECT ?, ?, part, position, signature, name FROM _incoming",
+        [side, graph],
     )
     scratch.unregister("_incoming")
     texts = session.con.sql(
@@ -96,6 +105,7 @@ def paired(scratch: duckdb.DuckDBPyConnection, steps: tuple[int, int]) -> list[P
                 signature=row["signature"],
                 calls=row["calls"] / max(1, steps[row["side"]]),
                 busy=row["busy"],
+                name=row["name"] or "",
             )
         )
     pairs = pair_places(*places)

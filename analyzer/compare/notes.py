@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...units import format_duration
 from ..answer_compare import CompareRow, StepComparison
-from ..step_times import step_notes, step_rows
+from ..step_times import rank_step_times, step_notes, step_rows
 from .pairing import Pair
 from .sides import Side
 
+if TYPE_CHECKING:
+    from ..session import Session
+
+_SHOWN = 3  # steps named before it is said how many more there are
 _HOW = {
     "same": "by place and signature",
     "shapes": "by place and operator, with other shapes",
@@ -25,18 +30,29 @@ def comparison_notes(
     """Pairing, steps set aside, differences of the two captures that weaken any conclusion."""
     notes = [_pairing(pairs, rows)]
     for name, side in (("before", step.before), ("after", step.after)):
-        notes += [f"{name}: {reason}; name the steps to use with --steps" for reason in side.set_aside]
+        if side.set_aside:
+            more = len(side.set_aside) - _SHOWN
+            told = "; ".join(side.set_aside[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+            notes.append(
+                f"{name}: {len(side.set_aside)} of {side.steps} steps are set aside when the step time is judged "
+                f"(medians and means hold them): {told}"
+            )
     notes += _captures(before, after)
     few = min(step.before.steps, step.after.steps)
     if few < 2:
         notes.append(
             "one step on a side: there is no noise to hold a change against; capture at least 3, better 20"
         )
-    for name, side in (("before", before), ("after", after)):
-        for session in side.sessions:
-            said = [*session.notes, *_trace_notes(session)]
-            notes += [f"{name}, {session.run.name}: {note}" for note in said]
-    return tuple(dict.fromkeys(notes))
+    return (*notes, *_session_notes(before, after))
+
+
+def _session_notes(before: Side, after: Side) -> list[str]:
+    """What holds for single runs, each sentence once with the runs that it holds for."""
+    runs: dict[str, dict[str, None]] = {}
+    for session in (*before.sessions, *after.sessions):
+        for note in (*session.notes, *_trace_notes(session)):
+            runs.setdefault(note, {})[session.run.name] = None
+    return [f"{', '.join(names)}: {note}" for note, names in runs.items()]
 
 
 def _pairing(pairs: Sequence[Pair], rows: Sequence[CompareRow]) -> str:
@@ -75,7 +91,7 @@ def _captures(before: Side, after: Side) -> list[str]:
     return notes
 
 
-def _trace_notes(session: object) -> list[str]:
+def _trace_notes(session: Session) -> list[str]:
     """A step trace of another extent is named; no time of it is used."""
-    rows = step_rows(session)  # type: ignore[arg-type]
-    return [note for note in step_notes(rows) if "step_trace_time" in note]
+    traced = any(row["trace_computing_us"] is not None for row in rank_step_times(session))
+    return [note for note in step_notes(step_rows(session)) if "step_trace_time" in note] if traced else []

@@ -15,6 +15,7 @@ class _Table:
     suffix: re.Pattern[str]
     canonical: dict[str, str]
     groups: tuple[tuple[str, tuple[str, ...]], ...]
+    told_by_name: frozenset[str]
 
 
 @functools.cache
@@ -24,6 +25,7 @@ def _table() -> _Table:
     return _Table(
         suffix=re.compile(data["same"]["suffix"]),
         canonical={name: words[0] for words in data["same"]["words"] for name in words},
+        told_by_name=frozenset(data["told_by_name"]["types"]),
         groups=tuple((group["name"], tuple(group["types"])) for group in data["group"]),
     )
 
@@ -37,12 +39,12 @@ def operator_of(type_name: str) -> str:
 
 
 @functools.cache
-def group_of(type_name: str) -> str:
-    """The group that a type's time is added up in."""
-    bare = _table().suffix.sub("", type_name, count=1) or type_name
-    return next(
-        name for name, patterns in _table().groups if any(fnmatchcase(bare, each) for each in patterns)
-    )
+def group_of(type_name: str, kernel_name: str = "") -> str:
+    """The group that a type's time is added up in; a type that says nothing is told by the kernel's name."""
+    table = _table()
+    text = kernel_name if kernel_name and type_name in table.told_by_name else type_name
+    bare = table.suffix.sub("", text, count=1) or text
+    return next(name for name, patterns in table.groups if any(fnmatchcase(bare, each) for each in patterns))
 
 
 def group_names() -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Which kernels of the run after are the kernels of the run before.
 
 A place is a position in the layer (or in what stands before, between and after the layers) with the kernels
-that stand there in all steps. Places are paired in four passes, each only over what the last one left:
+that stand there in all steps. Places are paired in passes, each only over what the last one left:
 
 1. the same work at the same place of the sequence, by alignment of the two runs' sequences;
 2. in the stretches between: the same operator with other shapes, or under another CANN release's name;
 3. the same work anywhere else: moved, or found in a layer by one run and outside the layers by the other;
-4. the same work more often: added to the pair that lost as many calls.
+4. where only one run shows layers: the same operator in the order of the whole step;
+5. the same work more often: added to the pair that lost as many calls.
 
 What is left is new or gone. Swapping the runs swaps every pair.
 """
@@ -34,6 +35,7 @@ class Place:
     signature: int  # the one that most calls have
     calls: float  # per step
     busy: bool = True  # False: AI_CPU and other engines, which are compared apart
+    name: str = ""  # of one of its kernels
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,11 @@ def pair_places(before: Sequence[Place], after: Sequence[Place]) -> list[Pair]:
     pairs += _same_work(left.free(), right.free())
     left.take(pairs, "before")
     right.take(pairs, "after")
-    pairs = _absorb(pairs, left.free(), right.free())
+    if left.has_layers != right.has_layers:
+        pairs += _aligned(left.in_order(), right.in_order())
+        left.take(pairs, "before")
+        right.take(pairs, "after")
+    pairs = _absorb(pairs, left.free(), right.free(), left.has_layers != right.has_layers)
     return sorted(pairs, key=_order)
 
 
@@ -71,11 +77,16 @@ class _Side:
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._free = {place.number: place for place in places}
+        self.has_layers = any(place.part == "layer" for place in places)
 
     def section(self, part: str | None, busy: bool) -> list[Place]:
         """Unpaired places of one part that have a position, in the order of the step."""
-        inside = [p for p in self.free() if p.part == part and p.busy == busy and p.position is not None]
-        return sorted(inside, key=lambda place: (place.graph, place.position, place.type))
+        return [p for p in self.in_order() if p.part == part and p.busy == busy]
+
+    def in_order(self) -> list[Place]:
+        """Unpaired places with a position, device kernels first, captures and parts in the order they run."""
+        inside = [place for place in self.free() if place.position is not None]
+        return sorted(inside, key=lambda place: (not place.busy, place.graph, *_place_order(place)[1:]))
 
     def take(self, pairs: Iterable[Pair], side: str) -> None:
         for pair in pairs:
@@ -87,7 +98,7 @@ class _Side:
 
 
 def _aligned(before: list[Place], after: list[Place]) -> list[Pair]:
-    """Passes 1 and 2 for one part of the step."""
+    """Passes 1 and 2 over places in the order of the step."""
     exact = align([place.signature for place in before], [place.signature for place in after])
     pairs = [Pair((before[i],), (after[j],), "same") for i, j in exact]
     for left, right in gaps(exact, len(before), len(after)):
@@ -132,29 +143,39 @@ def _by_key(
     return pairs
 
 
-def _absorb(pairs: list[Pair], before: list[Place], after: list[Place]) -> list[Pair]:
-    """Pass 4 and the rest: add left-over calls to the pair of the same work that misses them."""
+def _absorb(pairs: list[Pair], before: list[Place], after: list[Place], by_operator: bool) -> list[Pair]:
+    """Pass 5 and the rest: add left-over calls to the pair of the same work that misses them.
+
+    `by_operator`: a pair that was found by its operator takes calls of that operator, too.
+    """
     done = list(pairs)
     for side, places in (("before", before), ("after", after)):
         for place in sorted(places, key=_place_order):
-            index = _short_of(done, place, side)
+            index = _short_of(done, place, side, by_operator)
             if index is None:
                 done.append(Pair((place,), (), "gone") if side == "before" else Pair((), (place,), "new"))
                 continue
             pair = done[index]
             left = (*pair.before, place) if side == "before" else pair.before
             right = (*pair.after, place) if side == "after" else pair.after
-            done[index] = Pair(left, right, "moved")
+            done[index] = Pair(left, right, pair.how if pair.how in _BY_OPERATOR else "moved")
     return done
 
 
-def _short_of(pairs: list[Pair], place: Place, side: str) -> int | None:
+_BY_OPERATOR = ("shapes", "renamed")
+
+
+def _short_of(pairs: list[Pair], place: Place, side: str, by_operator: bool) -> int | None:
     """The pair of the same work whose side has the most calls too few, at least half of this place's."""
     best, most = None, place.calls / 2
     for index, pair in enumerate(pairs):
         if not (pair.before and pair.after) or pair.places[0].busy != place.busy:
             continue
-        if all(each.signature != place.signature for each in getattr(pair, side)):
+        own: tuple[Place, ...] = getattr(pair, side)
+        same = any(each.signature == place.signature for each in own)
+        if not same and by_operator and pair.how in _BY_OPERATOR:
+            same = operator_of(own[0].type) == operator_of(place.type)
+        if not same:
             continue
         missing = _calls(pair.before) - _calls(pair.after)
         missing = missing if side == "after" else -missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,13 +67,21 @@ def compare_rows(
 
 
 def pair_keys(compared: Compared) -> list[str]:
-    """A name per pair that stays the same when the sides are swapped."""
+    """A name per pair, unique in the comparison, that stays the same when the sides are swapped.
+
+    What is new may stand where something else is gone: such names are told apart by the signature.
+    """
     several = max(compared.graphs) > 1
-    return [
+    names = [
         " | ".join(
             sorted({_place_key(side[0], several) + _more(side) for side in (p.before, p.after) if side})
         )
         for p in compared.pairs
+    ]
+    times = Counter(names)
+    return [
+        f"{name} {pair.places[0].signature:016x}" if times[name] > 1 else name
+        for name, pair in zip(names, compared.pairs, strict=True)
     ]
 
 
@@ -145,7 +154,8 @@ def _row(
         bound_before=bounds[0].get(pair.before[0].signature) if pair.before else None,
         bound_after=bounds[1].get(pair.after[0].signature) if pair.after else None,
         note=_note(compared, pair, judged.why[at] if at is not None else ""),
-        group=group_of(place.type),
+        group=group_of(place.type, place.name),
+        name=place.name or None,
         layers=layers or None,
         paired_by=pair.how if at is not None else "",
         signature_before=f"{pair.before[0].signature:016x}" if pair.before else None,

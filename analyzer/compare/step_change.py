@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...units import format_duration
 from ..answer_compare import Residual, StepComparison, StepTimes
 from ..options import AnalysisOptions
-from ..step_times import step_rows
+from ..step_times import rank_step_times
 from .judgement import Samples, judge
 from .rows import known
 from .sides import Side, StepRef
+
+if TYPE_CHECKING:
+    from ..session import Session
 
 INCOMPLETE_SHARE = 0.05  # fewer or more kernels than this beside the median step: cut off, or another batch
 
@@ -32,10 +36,8 @@ class StepTotals:
 
 
 def step_totals(side: Side) -> list[StepTotals]:
-    """The steps of a side, with wall = busy + idle checked on each capture by `step_rows`."""
-    times = [
-        [{row.step_id: row for row in step_rows(each)} for each in captures] for captures in side.repeats
-    ]
+    """The steps of a side; that wall = busy + idle is checked on each capture."""
+    times = [[_by_step(each) for each in captures] for captures in side.repeats]
     found: list[StepTotals] = []
     steps = iter(side.steps())
     for captures, rows_of in zip(side.repeats, times, strict=True):
@@ -45,14 +47,19 @@ def step_totals(side: Side) -> list[StepTotals]:
             found.append(
                 StepTotals(
                     step=step,
-                    wall_us=sum(row.wall_us for row in rows),
-                    busy_us=sum(row.busy_us for row in rows),
-                    idle_us=sum(row.idle_us for row in rows),
-                    kernels=sum(row.kernels for row in rows),
-                    kernels_us=sum(row.aicore_us + row.communication_us for row in rows),
+                    wall_us=sum(row["wall_ns"] for row in rows) / 1000,
+                    busy_us=sum(row["busy_ns"] for row in rows) / 1000,
+                    idle_us=sum(row["idle_ns"] for row in rows) / 1000,
+                    kernels=sum(row["kernels"] for row in rows),
+                    kernels_us=sum(row["aicore_us"] + row["communication_us"] for row in rows),
                 )
             )
     return found
+
+
+def _by_step(session: Session) -> dict[int, dict[str, Any]]:
+    """The times of the selected rank by step."""
+    return {row["step_id"]: row for row in rank_step_times(session) if row["rank_id"] == session.rank_id}
 
 
 def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int, str]:
@@ -94,7 +101,7 @@ def compare_steps(
     )
     changes = ["same" if identical else "inconclusive" if few else each.change for each in (wall, busy, idle)]
     counts = " and ".join(str(len(side)) for side in usable)
-    why = f"only {counts} usable steps, three a side are needed" if few else wall.why
+    why = f"{counts} usable steps, {options.min_usable_steps} a side are needed" if few else wall.why
     delta = sides[1].wall_us - sides[0].wall_us
     return StepComparison(
         before=sides[0],

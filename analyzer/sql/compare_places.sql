@@ -38,8 +38,13 @@ SELECT
     ) - 1)::INTEGER AS place,
     *
 FROM (
-    SELECT side, graph, busy, part, place_position, type, place_signature,
-        arg_max(signature, (calls, signature)) AS signature, sum(calls) AS calls
-    FROM _kinds
+    SELECT k.side, k.graph, k.busy, k.part, k.place_position, k.type, k.place_signature,
+        arg_max(k.signature, (k.calls, k.signature)) AS signature, sum(k.calls) AS calls, min(n.name) AS name
+    FROM _kinds AS k
+    LEFT JOIN (
+        SELECT side, graph, part, position, signature, min(name) AS name FROM _names GROUP BY ALL
+    ) AS n
+        ON n.side = k.side AND n.graph = k.graph AND n.part IS NOT DISTINCT FROM k.part
+        AND n.position IS NOT DISTINCT FROM k.position AND n.signature = k.signature
     GROUP BY ALL
 );

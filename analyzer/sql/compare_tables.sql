@@ -23,4 +23,14 @@ CREATE TABLE _signatures (
     input_shapes VARCHAR
 );
 
+-- One kernel name per kind of kernel at a place: what a person searches for in a timeline.
+CREATE TABLE _names (
+    side UTINYINT,
+    graph UTINYINT,
+    part VARCHAR,
+    position INTEGER,
+    signature UBIGINT,
+    name VARCHAR
+);
+
 CREATE TABLE _steps (side UTINYINT, graph UTINYINT, step_id INTEGER, step INTEGER);

@@ -170,7 +170,7 @@ def test_two_steps_a_side_leave_the_step_time_open() -> None:
     answer = compare(capture(step(), "a", 2), capture(step(gemm_us=10.0), "b", 2))
     assert row_of(answer, "MatMulV2").change == "faster"
     assert answer.extras["step"].wall_change == "inconclusive"
-    assert "only 2 and 2 usable steps" in answer.extras["step"].why
+    assert "2 and 2 usable steps, 3 a side are needed" in answer.extras["step"].why
 
 
 def test_a_slow_step_is_named_and_moves_no_median() -> None:

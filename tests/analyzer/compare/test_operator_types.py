@@ -68,3 +68,10 @@ def test_types_are_added_up_where_a_reader_looks(type_name: str, group: str) -> 
     """Each type stands in the group that its name promises; an unknown one in the last."""
     assert group_of(type_name) == group
     assert group in group_names()
+
+
+def test_a_fused_kernel_is_told_by_its_name() -> None:
+    """The compiler's one type for what it fuses says nothing; the kernel's name does."""
+    assert group_of("AutomaticBufferFusionOp", "Swish_1Mul_4") == "activation"
+    assert group_of("AutomaticBufferFusionOp", "Sub_1ClipByValueV2_1") == "other vector"
+    assert group_of("Add", "Swish_1Mul_4") == "other vector"
