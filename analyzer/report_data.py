@@ -121,6 +121,8 @@ class Timeline:
     kernels: tuple[TimelineKernel, ...]
     gaps: tuple[Gap, ...]
     least_gap_us: float
+    all_gaps: int  # of at least that length, drawn or not
+    all_gaps_us: float
     left_out: int
     left_out_us: float
 
@@ -283,8 +285,10 @@ def _timeline(session: Session, steps: tuple[StepRow, ...]) -> Timeline | None:
         step=step,
         steps=len(steps),
         kernels=tuple(_timeline_kernel(row, labels.get(row["signature_id"])) for row in kernels),
-        gaps=tuple(Gap(**row) for row in gaps),
+        gaps=tuple(Gap(row["start_us"], row["idle_us"]) for row in gaps),
         least_gap_us=least,
+        all_gaps=gaps[0]["all_gaps"] if gaps else 0,
+        all_gaps_us=gaps[0]["all_us"] if gaps else 0.0,
         left_out=kernels[0]["left_out"] if kernels else 0,
         left_out_us=kernels[0]["left_out_us"] if kernels else 0.0,
     )

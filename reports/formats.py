@@ -93,7 +93,8 @@ def _plain(value: Any) -> str:
 
 
 def _raw(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
+    # Ten digits are more than any measurement here has, and hide the tail of binary fractions.
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 FORMATS: Final[Mapping[str, Format]] = {

@@ -9,9 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from ..analyzer.answer import Answer, CandidateRow, DeviceInfo, HotspotRow, StepSpread, SummaryRow
+from ..analyzer.answer import (
+    Answer,
+    CandidateRow,
+    DeviceInfo,
+    DeviceListRow,
+    DeviceRow,
+    HotspotRow,
+    StepSpread,
+    SummaryRow,
+)
 from ..units import format_bytes, format_duration, format_share
 from .palette import BOUNDS
+
+_SHAPE_CHARACTERS: Final = 48
 
 
 def headline(answer: Answer) -> str:
@@ -33,7 +44,7 @@ def percent(share: float) -> str:
         return "<0.1 %"
     if 0.9995 <= share < 1:
         return ">99.9 %"
-    whole = 0.0995 <= share < 0.995 or share in (0, 1)
+    whole = 0.0995 <= share < 0.995 or share == 0 or share >= 1  # sums differ in their last digits
     return format_share(share, 0 if whole else 1)
 
 
@@ -99,7 +110,7 @@ def _hotspots(answer: Answer) -> str:
         return "No kernel matches."
     first = rows[0]
     of = f" = {percent(first.share)} of the AI-core time" if first.share is not None else ""
-    shapes = f" {first.input_shapes}" if first.input_shapes else ""
+    shapes = _shapes(first.input_shapes)
     matching = answer.extras.get("matching", len(rows))  # --top shows fewer than there are
     lead = "The longest of" if matching > 1 else "The only one of"
     return (
@@ -121,7 +132,7 @@ def _candidates(answer: Answer) -> str:
 
 def candidate_sentence(row: CandidateRow) -> str:
     """'QuantBatchMatmulV3 4,3072;… behind A + B (43 us), max_size 18.0 MiB, 84.0 us to …'."""
-    shapes = f" {row.target_shapes}" if row.target_shapes else ""
+    shapes = _shapes(row.target_shapes)
     text = f"{row.role or row.target_type}{'' if row.role else shapes}"
     if row.window:
         inside = " + ".join(kernel.type for kernel in row.window.kernels) or "gaps only"
@@ -174,12 +185,38 @@ def _ingest(answer: Answer) -> str:
     )
 
 
+def _devices(answer: Answer) -> str:
+    rows = answer.rows
+    if rows and isinstance(rows[0], DeviceListRow):
+        return f"{plural(len(rows), 'device')} in the hardware table."
+    if rows and isinstance(rows[0], DeviceRow):
+        return f"{rows[0].soc}: {plural(len(rows), 'number')}, each with its source."
+    return device_line(answer.device) if answer.device else _count(answer)
+
+
+def _runs(answer: Answer) -> str:
+    if "questions" not in answer.extras:
+        return f"{plural(len(answer.rows), 'run')} in the database."
+    statuses = [row.status for row in answer.extras["questions"]]
+    return (
+        f"Run {answer.rows[0].name} can answer {statuses.count('yes')} of {plural(len(statuses), 'question')}, "
+        f"{statuses.count('partly')} more in part."
+    )
+
+
 def _query(answer: Answer) -> str:
     return f"{plural(len(answer.rows), 'row')}."
 
 
 def _count(answer: Answer) -> str:
     return f"{answer.command}: {plural(len(answer.rows), 'row')}."
+
+
+def _shapes(text: str | None) -> str:
+    """Shapes for a sentence: a blank and the first ones; a fused kernel has a dozen operands."""
+    if not text:
+        return ""
+    return f" {text}" if len(text) <= _SHAPE_CHARACTERS else f" {text[:_SHAPE_CHARACTERS]}…"
 
 
 def _extra(answer: Answer, kind: type) -> Any:
@@ -198,5 +235,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "explain": _explain,
     "size": _size,
     "ingest": _ingest,
+    "devices": _devices,
+    "runs": _runs,
     "query": _query,
 }

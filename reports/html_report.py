@@ -64,6 +64,7 @@ def roofline_report(data: ReportInput, generated_at: str = "") -> str:
         hotspots=table("hotspots", "rows", data.hotspots.rows, HOTSPOT_ROWS),
         candidates=table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS),
         candidates_headline=headline(data.candidates),
+        candidates_notes=data.candidates.notes,
         other_engines=_extra_table(summary, "other_engines"),
         limits=limits_of(data),
     )
@@ -138,22 +139,27 @@ def timeline_sentence(timeline: Timeline) -> str:
         f"{format_duration(step.idle_us)} of it idle. "
     )
     if timeline.gaps:
-        shown = sum(gap.idle_us for gap in timeline.gaps)
+        stretches = "stretch" if timeline.all_gaps == 1 else "stretches"
         text += (
-            f"Marked: {plural(len(timeline.gaps), 'stretch')} of at least {timeline.least_gap_us:g} us "
-            f"in which nothing runs, {format_duration(shown)} together; the rest of the idle time are "
-            "shorter gaps between kernels. "
-        ).replace("stretchs", "stretches")
+            f"Nothing runs in {timeline.all_gaps:,} {stretches} of at least {timeline.least_gap_us:g} us, "
+            f"{format_duration(timeline.all_gaps_us)} together{_marked(timeline)}; the rest of the idle time "
+            "is in shorter gaps between kernels. "
+        )
     if timeline.left_out:
         left_out = format_duration(timeline.left_out_us)
         text += f"The {timeline.left_out:,} shortest kernels ({left_out}) are not drawn."
     return text.strip()
 
 
+def _marked(timeline: Timeline) -> str:
+    shown = len(timeline.gaps)
+    return f" (the {shown:,} longest are marked)" if shown < timeline.all_gaps else ""
+
+
 def limits_of(data: ReportInput) -> list[str]:
     """What the report cannot tell: the notes of its answers, each once, and what coverage leaves open."""
     said: dict[str, None] = {}
-    for answer in (data.summary, data.hotspots, data.candidates):
+    for answer in (data.summary, data.hotspots):  # those of the candidates stand with them
         said.update(dict.fromkeys(answer.notes))
     return [*said, *_coverage_limits(data.summary)]
 

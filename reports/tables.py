@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..analyzer.answer import Answer, StepComparison, StepTimes, Verdict
+from ..analyzer.answer import Answer, StepComparison, StepSpread, StepTimes, Verdict
 from .columns import Column, RecordColumns, records, silent_extras, text_for
 from .formats import format_named
 
@@ -181,6 +181,8 @@ def _css_name(text: str) -> str:
 
 def _row_sets(value: Any) -> list[Sequence[Any]]:
     """The tables that an extra is made of: none for a plain value, several for records that hold records."""
+    if isinstance(value, StepSpread) and value.steps == 1:
+        return [()]  # the steps table says the same
     if isinstance(value, StepComparison):
         return [_sides(value)]
     if isinstance(value, Verdict):

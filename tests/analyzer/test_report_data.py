@@ -105,6 +105,7 @@ def test_gaps_are_where_nothing_counted_runs() -> None:
     timeline = asked().timeline
     assert timeline is not None
     assert [(gap.start_us, gap.idle_us) for gap in timeline.gaps] == [(35.0, 25.0)]
+    assert (timeline.all_gaps, timeline.all_gaps_us) == (1, 25.0)
 
 
 def test_a_cap_keeps_the_longest_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,8 @@ def timeline() -> Timeline:
         kernels=(*kernels, tiling),
         gaps=(Gap(30.0, 50.0),),
         least_gap_us=10.0,
+        all_gaps=1,
+        all_gaps_us=50.0,
         left_out=0,
         left_out_us=0.0,
     )
