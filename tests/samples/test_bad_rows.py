@@ -1,4 +1,4 @@
-"""Damage inside a kernel table: good rows land, bad ones are set aside with their reason, or all is refused."""
+"""Damage inside a kernel table: good rows land, bad ones are set aside with the reason, or all is refused."""
 
 from __future__ import annotations
 
