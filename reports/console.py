@@ -87,7 +87,7 @@ def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
 def _trust(coverage: Coverage | None, device: DeviceInfo | None, answer: Answer) -> Iterator[str]:
     if coverage:
         yield coverage.sentence
-    if device and (line := device_line(device)):
+    if device and (line := device_line(device)) != headline(answer):
         yield line
     if answer.run:
         yield f"Run {answer.run.name}, {_selection(answer)}."

@@ -36,6 +36,8 @@ class Format:
             return self.text(value)
         if isinstance(value, str):  # a device quantity may be words where others are numbers
             return value
+        if self.pattern == "{}":
+            return _raw(value)
         return self.pattern.format(value * self.scale if self.scale != 1.0 else value)
 
 

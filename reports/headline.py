@@ -199,8 +199,8 @@ def _runs(answer: Answer) -> str:
         return f"{plural(len(answer.rows), 'run')} in the database."
     statuses = [row.status for row in answer.extras["questions"]]
     return (
-        f"Run {answer.rows[0].name} can answer {statuses.count('yes')} of {plural(len(statuses), 'question')}, "
-        f"{statuses.count('partly')} more in part."
+        f"Run {answer.rows[0].name} can answer {statuses.count('yes')} of "
+        f"{plural(len(statuses), 'question')}, {statuses.count('partly')} more in part."
     )
 
 

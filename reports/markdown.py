@@ -15,7 +15,7 @@ def render_markdown(answer: Answer) -> str:
     parts = [f"**{markdown(headline(answer), 600)}**"]
     if answer.coverage:
         parts.append(markdown(answer.coverage.sentence, 1000))
-    if answer.device and (line := device_line(answer.device)):
+    if answer.device and (line := device_line(answer.device)) != headline(answer):
         parts.append(markdown(line, 1000))
     if answer.run:
         sources = ", ".join(answer.run.source_paths)
