@@ -146,19 +146,8 @@ def candidate_sentence(row: CandidateRow) -> str:
 
 
 def _compare(answer: Answer) -> str:
-    step = answer.extras.get("step")
-    if step is None:
-        return _count(answer)
-    before, after = step.before, step.after
-    change = (after.wall_us - before.wall_us) / before.wall_us if before.wall_us else None
-    pct = f" ({change * 100:+.1f} %)" if change is not None else ""
-    verdict = answer.extras.get("verdict")
-    outcome = f" Verdict: {verdict.outcome}." if verdict is not None else ""
-    return (
-        f"The step takes {format_duration(after.wall_us)} after, "
-        f"{format_duration(before.wall_us)} before{pct}; "
-        f"{plural(sum(row.change != 'same' for row in answer.rows), 'kernel position')} changed.{outcome}"
-    )
+    """The sentence that the comparison itself wrote: what counts as a change was decided there."""
+    return answer.extras.get("sentence") or _count(answer)
 
 
 def _explain(answer: Answer) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_roofline.analyzer.answer import Answer, CompareRow, StepComparison, StepTimes, SummaryRow
+from npu_roofline.analyzer.answer import Answer, SummaryRow
 from npu_roofline.reports.headline import bound_sentence, bound_shares, headline, percent
 
 from tests.reports.answers import (
@@ -73,20 +73,11 @@ def test_hotspots_of_one_group_are_singular() -> None:
     assert headline(only).startswith("The only one of 1 kernel group: QuantBatchMatmulV3")
 
 
-def test_compare_says_both_sides() -> None:
-    """10,000 -> 9,500 us is -5.0 %; only rows that changed are counted."""
-
-    def times(wall: float) -> StepTimes:
-        return StepTimes(3, wall, wall, 0.0, wall, wall, 0.0)
-
-    def row(change: str) -> CompareRow:
-        return CompareRow("k", 0, 1, "MatMul", 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, None, None, 1, 1, change)
-
-    step = StepComparison(times(10000.0), times(9500.0), -500.0, -500.0, 0.0)
-    answer = Answer("compare", None, None, None, (row("faster"), row("same")), (), {"step": step})
-    assert headline(answer) == (
-        "The step takes 9.5 ms after, 10.0 ms before (-5.0 %); 1 kernel position changed."
-    )
+def test_compare_says_what_the_comparison_decided() -> None:
+    """The first line of a comparison is its own sentence, word for word: reports judge nothing."""
+    said = "Step 10.00 → 9.50 ms (-5.0 %, faster); no kernel changed beyond noise."
+    assert headline(Answer("compare", None, None, None, (), (), {"sentence": said})) == said
+    assert headline(Answer("compare", None, None, None, ())) == "compare: 0 rows."
 
 
 def test_a_small_share_is_not_nothing() -> None:
