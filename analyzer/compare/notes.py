@@ -34,7 +34,7 @@ def comparison_notes(
             more = len(side.set_aside) - _SHOWN
             told = "; ".join(side.set_aside[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
             notes.append(
-                f"{name}: {len(side.set_aside)} of {side.steps} steps are set aside when the step time is judged "
+                f"{name}: {len(side.set_aside)} of {side.steps} steps are not used to judge the step time "
                 f"(medians and means hold them): {told}"
             )
     notes += _captures(before, after)
@@ -93,5 +93,7 @@ def _captures(before: Side, after: Side) -> list[str]:
 
 def _trace_notes(session: Session) -> list[str]:
     """A step trace of another extent is named; no time of it is used."""
-    traced = any(row["trace_computing_us"] is not None for row in rank_step_times(session))
+    traced = any(
+        row["trace_computing_us"] is not None for row in rank_step_times(session, (session.rank_id,))
+    )
     return [note for note in step_notes(step_rows(session)) if "step_trace_time" in note] if traced else []

@@ -59,7 +59,7 @@ def step_totals(side: Side) -> list[StepTotals]:
 
 def _by_step(session: Session) -> dict[int, dict[str, Any]]:
     """The times of the selected rank by step."""
-    return {row["step_id"]: row for row in rank_step_times(session) if row["rank_id"] == session.rank_id}
+    return {row["step_id"]: row for row in rank_step_times(session, (session.rank_id,))}
 
 
 def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int, str]:
