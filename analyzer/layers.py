@@ -29,7 +29,8 @@ WITH codes AS (
            dense_rank() OVER (ORDER BY type, core) AS type_code
     FROM signatures
 )
-SELECT k.rowid AS row, k.kernel_id, k.step_id, c.code, c.type_code, coalesce(t.is_main, false) AS main
+SELECT k.rowid AS row, k.kernel_id, k.step_id, c.code, c.type_code, coalesce(t.is_main, false) AS main,
+       k.kernel_class = 'communication' AS collective
 FROM kernels k
 JOIN codes c USING (signature_id)
 LEFT JOIN streams t ON t.rank_id = k.rank_id AND t.stream_id = k.stream_id
@@ -72,7 +73,10 @@ def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: Analysis
     bounds.append(len(columns["row"]))
     slices = [slice(start, end) for start, end in pairwise(bounds)]
     codes, types = columns["code"].astype(np.int64), columns["type_code"].astype(np.int64)
-    steps = [StepSequence(codes[each], types[each], columns["main"][each]) for each in slices]
+    steps = [
+        StepSequence(codes[each], types[each], columns["main"][each], columns["collective"][each])
+        for each in slices
+    ]
     _write(con, columns["row"], slices, place_steps(steps, options))
 
 
@@ -151,8 +155,7 @@ def layer_structure(session: Session) -> LayerStructure:
         )
     if side:
         notes.append(
-            f"{side} kernels run beside the main stream in varying order; "
-            "layers were found on the main stream."
+            f"{side} kernels run beside the main stream in varying order; layers were found without them."
         )
     found: list[tuple[PositionInfo, int]] = []
     for step_id in session.step_ids if inside else ():

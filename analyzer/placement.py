@@ -15,6 +15,10 @@ PARTS = ("before", "layer", "between", "after", "side")
 BEFORE, LAYER, BETWEEN, AFTER, SIDE = range(len(PARTS))
 UNPLACED = -1
 
+# Which kernels the layers are looked for in, tried in this order: every stream; the main stream and the
+# collectives (which have streams of their own, but wait for the main one); the main stream alone.
+EVERY_STREAM, WITH_COLLECTIVES, MAIN_STREAM = LANES = range(3)
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -32,6 +36,13 @@ class StepSequence:
     codes: Codes  # one integer per signature
     types: Codes  # one integer per operator type and core
     main: NDArray[np.bool_]  # on the stream with the most AI-core time
+    collective: NDArray[np.bool_]
+
+    def lane(self, lane: int) -> NDArray[np.bool_]:
+        """The kernels of one of LANES."""
+        if lane == EVERY_STREAM:
+            return np.ones(len(self.codes), dtype=bool)
+        return self.main | self.collective if lane == WITH_COLLECTIVES else self.main
 
 
 def _unplaced(length: int) -> Placement:
@@ -42,28 +53,25 @@ def _unplaced(length: int) -> Placement:
     )
 
 
-def place(sequence: StepSequence, found: Repeats | None, main_only: bool) -> Placement:
-    """Turn repeats into part, layer and position.
+def place(sequence: StepSequence, found: Repeats | None, lane: int) -> Placement:
+    """Turn repeats into part, layer and position; kernels outside the lane are part 'side'.
 
-    With `main_only` the repeats are those of the main stream, and every other kernel is part 'side'.
+    found: repeats among the kernels of the lane; with None nothing is placed, the side neither.
     """
-    if not main_only:
-        return _place_all(len(sequence.codes), found)
-    whole = _unplaced(len(sequence.codes))
     if found is None:
-        return whole
-    inner = _place_all(int(sequence.main.sum()), found)
+        return _unplaced(len(sequence.codes))
+    inside = sequence.lane(lane)
+    inner = _place_all(int(inside.sum()), found)
+    whole = _unplaced(len(sequence.codes))
     whole.part[:] = SIDE
-    whole.part[sequence.main] = inner.part
-    whole.layer[sequence.main] = inner.layer
-    whole.position[sequence.main] = inner.position
+    whole.part[inside] = inner.part
+    whole.layer[inside] = inner.layer
+    whole.position[inside] = inner.position
     return whole
 
 
-def _place_all(length: int, found: Repeats | None) -> Placement:
+def _place_all(length: int, found: Repeats) -> Placement:
     placed = _unplaced(length)
-    if found is None:
-        return placed
     part, layer, position = placed.part, placed.layer, placed.position
     done, layers_before = 0, 0
     for region in found.regions:
@@ -84,45 +92,50 @@ def _place_all(length: int, found: Repeats | None) -> Placement:
 def place_steps(steps: Sequence[StepSequence], options: AnalysisOptions) -> list[Placement]:
     """Place the kernels of all steps of one rank, each distinct sequence once.
 
-    All streams together when their order repeats; only the main stream when the others interleave in varying
-    order, which shows as fewer covered kernels.
+    All streams together when their order repeats; fewer when the others interleave in varying order, which
+    shows as fewer covered kernels.
     """
     groups: dict[bytes, list[int]] = {}
     for number, step in enumerate(steps):
         groups.setdefault(step.codes.tobytes() + step.main.tobytes(), []).append(number)
     ordered = sorted(groups.values(), key=lambda members: (-len(members), members[0]))
-    probe = ordered[: options.layer_sequences_probed]
-    covered = {
-        main_only: sum(
-            len(members) * (found.covered if found else 0)
-            for members, found in zip(probe, _repeats_of(steps, probe, main_only, options), strict=True)
-        )
-        for main_only in (False, True)
-    }
-    main_only = covered[True] > covered[False]
-    placements: list[Placement | None] = [None] * len(steps)
-    for members, found in zip(ordered, _repeats_of(steps, ordered, main_only, options), strict=True):
-        placement = place(steps[members[0]], found, main_only)
+    lane = _best_lane(steps, ordered[: options.layer_sequences_probed], options)
+    placements: list[Placement] = [_unplaced(0)] * len(steps)
+    for members, found in zip(ordered, _repeats_of(steps, ordered, lane, options), strict=True):
+        placement = place(steps[members[0]], found, lane)
         for member in members:
             placements[member] = placement
-    return [each for each in placements if each is not None]
+    return placements
+
+
+def _best_lane(steps: Sequence[StepSequence], groups: Sequence[list[int]], options: AnalysisOptions) -> int:
+    """The lane whose layers hold most kernels; of equals the one with most streams."""
+
+    def covered(lane: int) -> int:
+        found = _repeats_of(steps, groups, lane, options)
+        return sum(len(members) * each.covered for members, each in zip(groups, found, strict=True) if each)
+
+    return max(LANES, key=lambda lane: (covered(lane), -lane))
 
 
 def _repeats_of(
-    steps: Sequence[StepSequence], groups: Sequence[list[int]], main_only: bool, options: AnalysisOptions
+    steps: Sequence[StepSequence], groups: Sequence[list[int]], lane: int, options: AnalysisOptions
 ) -> list[Repeats | None]:
     """Repeats of each group of equal steps; later groups are tried with the first one's period first.
 
     All groups get the rotation of the first that repeats, so that a position means the same in every step.
     """
+    known: dict[bytes, Repeats | None] = {}  # steps that differ only outside the lane
     results: list[Repeats | None] = []
     reference: tuple[Repeats, Codes, Codes] | None = None
     for members in groups:
         step = steps[members[0]]
-        codes, types = (
-            (step.codes[step.main], step.types[step.main]) if main_only else (step.codes, step.types)
-        )
-        found = _with_reference(codes, types, reference, options)
+        inside = step.lane(lane)
+        codes, types = step.codes[inside], step.types[inside]
+        key = codes.tobytes()
+        if key not in known:
+            known[key] = _with_reference(codes, types, reference, options)
+        found = known[key]
         if found is not None and reference is None:
             head = found.regions[0].start
             pattern = slice(head, head + found.period)

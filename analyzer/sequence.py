@@ -89,8 +89,8 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     _publish_places(session, places)
     fetched = session.con.execute(_SEQUENCE).fetchnumpy()
     columns = {name: np.asarray(values) for name, values in fetched.items()}
-    keep = np.isin(columns["step_id"], np.array(step_ids, dtype=np.int64))
-    if not keep.all():
+    if step_ids != session.step_ids:
+        keep = np.isin(columns["step_id"], np.array(step_ids, dtype=np.int64))
         columns = {name: values[keep] for name, values in columns.items()}
     step, index = columns["step_id"], columns["sequence_index"]
     if np.any(np.diff(step) < 0) or np.any((np.diff(index) < 0) & (np.diff(step) == 0)):
@@ -100,42 +100,36 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     first = columns["step_id"][:1].tolist()
     eager = session.con.execute(_EAGER, [*first, EAGER_MODEL_ID]).fetchall() if first else []
     is_side = np.array([place.part == SIDE for place in places], dtype=bool)
-    side = is_side[columns["place"]] if len(places) else np.zeros(0, dtype=bool)
 
-    def part(mask: NDArray[np.bool_], beside: KernelSequence | None) -> KernelSequence:
+    def part(chosen: NDArray[np.bool_] | slice, beside: KernelSequence | None) -> KernelSequence:
         return KernelSequence(
-            ordinal[mask],
-            columns["sequence_index"][mask].astype(np.int32),
-            columns["start_ns"][mask],
-            columns["end_ns"][mask],
-            columns["place"][mask].astype(np.int32),
+            ordinal[chosen],
+            columns["sequence_index"][chosen],
+            columns["start_ns"][chosen],
+            columns["end_ns"][chosen],
+            columns["place"][chosen],
             places,
             beside,
             tuple(sorted(step_ids)),
             frozenset(place for (place,) in eager),
         )
 
+    if not is_side.any():
+        return part(slice(None), None)
+    side = is_side[columns["place"]]
     return part(~side, part(side, None) if side.any() else None)
 
 
 def _places(session: Session) -> tuple[LabelledGroup, ...]:
-    """Labels by position; where a signature has no position at all, the label of the whole signature."""
+    """Labels by position, and the label of the whole signature where some of its kernels have no position."""
     positions = labelled_positions(session)
-    placed = {group.signature_id for group in positions}
-    unplaced = _unplaced_signatures(session)
+    placed: dict[int, int] = {}
+    for group in positions:
+        placed[group.signature_id] = placed.get(group.signature_id, 0) + group.statistics.count
     rest = [
-        each
-        for each in labelled_groups(session)
-        if each.signature_id in unplaced or each.signature_id not in placed
+        each for each in labelled_groups(session) if placed.get(each.signature_id, 0) < each.statistics.count
     ]
     return (*positions, *rest)
-
-
-def _unplaced_signatures(session: Session) -> set[int]:
-    rows = session.con.execute(
-        "SELECT DISTINCT signature_id FROM selected_kernels WHERE part IS NULL AND sequence_index IS NOT NULL"
-    ).fetchall()
-    return {signature_id for (signature_id,) in rows}
 
 
 def _publish_places(session: Session, places: tuple[LabelledGroup, ...]) -> None:

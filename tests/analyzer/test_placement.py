@@ -10,11 +10,14 @@ OPTIONS = AnalysisOptions()
 
 
 def _step(text: str, side: str = "") -> StepSequence:
-    """One code per letter; its lower case is its type; letters of `side` run beside the main stream."""
+    """One code per letter; its lower case is its type; letters of `side` run on other streams, R is a
+    collective.
+    """
     return StepSequence(
         codes=np.array([ord(letter) for letter in text], dtype=np.int64),
         types=np.array([ord(letter.lower()) for letter in text], dtype=np.int64),
         main=np.array([letter not in side for letter in text]),
+        collective=np.array([letter == "R" for letter in text]),
     )
 
 
@@ -72,6 +75,15 @@ def test_side_streams_in_varying_order_leave_the_main_stream_its_layers():
         main = [text for text, is_main in zip(_shown(placed), step.main, strict=True) if is_main]
         assert main == [f"layer {layer}.{position}" for layer in range(3) for position in range(4)]
         assert all(placed.part[~step.main] == PARTS.index("side"))
+
+
+def test_collectives_stay_in_the_layer_when_other_streams_vary():
+    """R runs on a stream of its own at the same place of every layer; only S, which varies, is left beside.
+    """
+    (placed,) = place_steps([_step("aSbRcabRScaSbRcSabRc", side="SR")], OPTIONS)
+    shown = _shown(placed)
+    assert shown[:5] == ["layer 0.0", "side -1", "layer 0.1", "layer 0.2", "layer 0.3"]
+    assert [text for text in shown if text != "side -1"][-1] == "layer 3.3"
 
 
 def test_side_streams_in_a_fixed_order_are_part_of_the_layer():
