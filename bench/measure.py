@@ -15,9 +15,10 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 @dataclass(frozen=True)
 class Run:
-    """One finished process: wall time in s, peak resident memory in bytes."""
+    """One finished process: wall and processor time in s, peak resident memory in bytes."""
 
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
 
 
@@ -37,10 +38,23 @@ def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Run:
     process.stderr.close()
     if process.returncode not in allowed:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{errors}")
-    return Run(seconds, usage.ru_maxrss * _RSS_UNIT)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)
 
 
 def best(command: Sequence[str], times: int) -> Run:
-    """The fastest of several runs with the largest memory of them: noise only ever adds time."""
-    runs = [run(command) for _ in range(times)]
-    return Run(min(each.seconds for each in runs), max(each.peak_bytes for each in runs))
+    """The fastest of several runs with the largest memory of them."""
+    return fastest([run(command) for _ in range(times)])
+
+
+def fastest(runs: Sequence[Run]) -> Run:
+    """The smallest times and the largest memory: noise only ever adds time."""
+    return Run(
+        min(each.seconds for each in runs),
+        min(each.cpu_seconds for each in runs),
+        max(each.peak_bytes for each in runs),
+    )
+
+
+def others_per_core() -> float:
+    """How many processes wait for each core: above about 0.5 wall times are those of a busy machine."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)

@@ -61,6 +61,7 @@ def test_a_process_is_measured_by_itself() -> None:
     small = run([sys.executable, "-c", "pass"])
     assert large.peak_bytes > 200e6 > small.peak_bytes
     assert best([sys.executable, "-c", "pass"], 2).seconds > 0
+    assert 0 < small.cpu_seconds <= small.seconds * 1.5
 
 
 def test_a_failing_command_stops_the_benchmark() -> None:
