@@ -81,6 +81,7 @@ class TableText:
     record: str = ""  # name of the rows' record, for a table that may be empty
     empty: str = ""  # said in place of an empty table; '' = leave the table out
     lead: str = ""  # one sentence on how to read it
+    terminal_rows: int | None = None  # how many rows a terminal gets; None = all
     without: tuple[str, ...] = ()  # fields whose columns mean nothing in this table
 
 
@@ -102,6 +103,11 @@ def text_for(command: str, table: str) -> TableText:
     if entry is None:
         return TableText(table.replace("_", " "))
     return TableText(**entry | {"without": tuple(entry.get("without", ()))})
+
+
+def table_order(command: str) -> tuple[str, ...]:
+    """Names of the tables that come first, in that order; the others follow as the answer has them."""
+    return tuple(_data("tables.toml")["order"].get(command, ()))
 
 
 def silent_extras() -> frozenset[str]:

@@ -107,6 +107,8 @@ def _selection(answer: Answer) -> str:
 
 
 def _print_table(console: Console, table: Table, width: int) -> None:
+    if table.terminal_rows == 0:
+        return
     if not table.rows:
         if table.empty:
             console.print(Text(f"\n{table.empty}"))
@@ -118,7 +120,7 @@ def _print_table(console: Console, table: Table, width: int) -> None:
     made = RichTable(box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for at in shown_at:
         _add_column(made, table.columns[at])
-    for row in table.rows:
+    for row in table.rows[: table.terminal_rows]:
         made.add_row(*(_renderable(table.columns[at], row[at]) for at in shown_at))
     console.print()
     if table.title:
@@ -126,6 +128,8 @@ def _print_table(console: Console, table: Table, width: int) -> None:
     if table.lead:
         console.print(Text(table.lead, style="dim"))
     console.print(made)
+    if table.terminal_rows is not None and (left := len(table.rows) - table.terminal_rows) > 0:
+        console.print(Text(f"… and {left:,} more rows: --format md, csv or json", style="dim"))
     _print_details(console, table, width)
 
 

@@ -38,7 +38,9 @@ class Format:
             return value
         if self.pattern == "{}":
             return _raw(value)
-        return self.pattern.format(value * self.scale if self.scale != 1.0 else value)
+        printed = self.pattern.format(value * self.scale if self.scale != 1.0 else value)
+        # What rounds to nothing has no sign: -0.00 would look like a finding.
+        return printed if printed.strip("+-0.,") else printed.lstrip("+-")
 
 
 def _path_end(path: str) -> str:

@@ -146,6 +146,8 @@ def candidate_sentence(row: CandidateRow) -> str:
 
 
 def _compare(answer: Answer) -> str:
+    if sentence := answer.extras.get("sentence"):
+        return sentence
     """The sentence that the comparison itself wrote: what counts as a change was decided there."""
     return answer.extras.get("sentence") or _count(answer)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..analyzer.answer import Answer, StepComparison, StepSpread, StepTimes, Verdict
-from .columns import Column, RecordColumns, records, silent_extras, text_for
+from .columns import Column, RecordColumns, records, silent_extras, table_order, text_for
 from .formats import format_named
 
 # A single record of more fields than this is read down, as name and value, not across.
@@ -69,6 +69,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     empty: str = ""
     lead: str = ""
+    terminal_rows: int | None = None  # how many rows a terminal gets; None = all
     details: tuple[str, ...] = ()  # one text per row, for terminals without room for its column
     omitted: int = 0
 
@@ -84,11 +85,14 @@ class Table:
 
 
 def tables_of(answer: Answer) -> tuple[Table, ...]:
-    """The answer's rows and every extra that is a table, in that order."""
-    made = [table(answer.command, "rows", answer.rows)]
+    """The answer's rows and every extra that is a table; `tables.toml` may put some of them first."""
+    rows_of = {"rows": answer.rows}
     for name, value in answer.extras.items():
-        made += [table(answer.command, name, rows) for rows in _row_sets(value)]
-    return tuple(made)
+        if name not in silent_extras():
+            rows_of |= {f"{name}{part}": rows for part, rows in _row_sets(value).items()}
+    first = [name for name in table_order(answer.command) if name in rows_of]
+    names = [*first, *(name for name in rows_of if name not in first)]
+    return tuple(table(answer.command, name, rows_of[name]) for name in names)
 
 
 def facts_of(answer: Answer) -> tuple[tuple[str, str], ...]:
@@ -118,6 +122,7 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
         rows=tuple(tuple(row[at] for at in used) for row in cells),
         empty=text.empty,
         lead=text.lead,
+        terminal_rows=text.terminal_rows,
         details=tuple(str(field_value(row, spec.detail) or "") for row in kept) if spec.detail else (),
         omitted=len(rows) - len(kept),
     )
@@ -179,22 +184,20 @@ def _css_name(text: str) -> str:
     return text if text.isascii() and text.isalpha() and len(text) < 20 else ""
 
 
-def _row_sets(value: Any) -> list[Sequence[Any]]:
-    """The tables that an extra is made of: none for a plain value, several for records that hold records."""
+def _row_sets(value: Any) -> dict[str, Sequence[Any]]:
+    """The tables that an extra is made of, by what is added to its name; none for a plain value."""
     if isinstance(value, StepSpread) and value.steps == 1:
-        return [()]  # the steps table says the same
+        return {"": ()}  # the steps table says the same
     if isinstance(value, StepComparison):
-        return [_sides(value)]
+        return {"": _sides(value)}
     if isinstance(value, Verdict):
-        return [
-            ({"outcome": value.outcome, "next": value.next_action, "signals": value.failure_signals},),
-            value.criteria,
-        ]
+        outcome = {"outcome": value.outcome, "next": value.next_action, "signals": value.failure_signals}
+        return {"": (outcome,), "_criteria": value.criteria}
     if is_record(value):
-        return [(value,)]
+        return {"": (value,)}
     if isinstance(value, list | tuple) and value and all(map(is_record, value)):
-        return [value]
-    return []
+        return {"": value}
+    return {}
 
 
 def _sides(step: StepComparison) -> tuple[StepSide, ...]:

@@ -56,7 +56,7 @@ def test_tables_name_records_that_have_columns() -> None:
     named = [
         text_for(command, table).record
         for command, entries in said.items()
-        if isinstance(entries, dict)
+        if command not in ("silent", "order")
         for table in entries
     ]
     assert "HotspotRow" in named
