@@ -43,11 +43,13 @@ class TargetLoad:
 def saved_us(prefetched: float, load: TargetLoad, rates: MemoryRates, options: AnalysisOptions) -> float:
     """Time that one occurrence of the target gains from `prefetched` bytes being in L2, us, >= 0.
 
-    The bytes then come from L2 (at 0.8 of its figure) instead of HBM (at eff); the gain cannot push the
-    kernel below its remaining floor.
+    The bytes then come from L2 (at 0.8 of its figure) instead of HBM; the gain cannot push the kernel below
+    its remaining floor. HBM delivers eff of nominal, or what this kernel is seen to reach where that is more
+    (up to the highest figure of any source): else the fastest loads would seem to have nothing to gain.
     """
     useful = min(prefetched * load.hit_share, load.weight_bytes)
-    hbm = options.eff_hbm * rates.hbm_bytes_s / US_PER_S
+    seen = min(load.weight_bytes / load.duration_us, rates.hbm_max_bytes_s / US_PER_S)
+    hbm = max(options.eff_hbm * rates.hbm_bytes_s / US_PER_S, seen)
     l2 = options.l2_read_efficiency * rates.l2_read_bytes_s / US_PER_S
     remaining_floor = max((load.weight_bytes - useful) / hbm + useful / l2, load.other_floor_us)
     room = max(0.0, load.duration_us - remaining_floor)

@@ -49,6 +49,12 @@ def test_a_kernel_at_its_floor_saves_nothing_more():
     assert saved_us(10 * MB, load, B2, OPTIONS) == pytest.approx(0.5)
 
 
+def test_a_load_above_the_usual_share_of_hbm_gains_at_its_own_rate():
+    """144 MB in 100 us are 1.44 TB/s, more than 1.36: 10 MB take 6.944 us from HBM and 2.630 from L2."""
+    load = TargetLoad(duration_us=100.0, weight_bytes=144 * MB, other_floor_us=1.0)
+    assert saved_us(10 * MB, load, B2, OPTIONS) == pytest.approx(6.944 - 2.630, abs=0.001)
+
+
 def test_a_kernel_faster_than_its_serial_floor_saves_nothing():
     """Below what HBM and L2 in turn allow there is no room, and the answer is 0, not negative."""
     load = TargetLoad(duration_us=8.0, weight_bytes=20 * MB, other_floor_us=1.0)
