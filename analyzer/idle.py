@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .answer import IdleRow, KernelRef, StepRow
@@ -13,15 +11,15 @@ from .sqlfiles import run_sql, sql
 if TYPE_CHECKING:
     from .session import Session
 
-_CONSIDERED = 2000  # stretches compared for recurrence; the smaller ones are of no interest
 
-
-def prepare_busy_rows(session: Session) -> None:
-    """Create the views on busy rows and step times (steps.sql) once per session."""
-    if "busy_rows" not in session.cache:
+def prepare_busy_rows(session: Session, ranks: tuple[int, ...] | None = None) -> None:
+    """Create the views on busy rows and step times for these ranks (default: the selected one)."""
+    wanted = {session.rank_id, *(ranks or ())}
+    if wanted - session.cache.get("busy_ranks", set()):
+        session.con.execute("SET VARIABLE busy_ranks = ?", [sorted(wanted)])
         session.con.execute("SET VARIABLE idle_gap_ns = ?", [round(session.options.idle_gap_us * 1000)])
         run_sql(session.con, "steps.sql")
-        session.cache["busy_rows"] = True
+        session.cache["busy_ranks"] = wanted
 
 
 def idle_stretches(session: Session, limit: int | None = None) -> tuple[IdleRow, ...]:
@@ -36,12 +34,8 @@ def idle_stretches(session: Session, limit: int | None = None) -> tuple[IdleRow,
         while session.con.execute(sql("idle_absorb.sql")).fetchall():
             pass  # each round absorbs at least one piece for good, so this ends
         session.cache["idle_pieces"] = True
-    shown = session.options.idle_rows if limit is None else limit
-    # More rows than are shown, so that the same stretch of other steps is counted.
-    considered = min(shown * max(1, len(session.step_ids)), _CONSIDERED)
-    found = session.rows(sql("idle_stretches.sql"), [max(shown, considered)])
-    refs = _kernel_refs(session, (row[side] for row in found for side in ("before_kernel", "after_kernel")))
-    return _with_recurrence([_idle_row(row, refs) for row in found])[:shown]
+    wanted = session.options.idle_rows if limit is None else limit
+    return tuple(_idle_row(row) for row in session.rows(sql("idle_stretches.sql"), [wanted]))
 
 
 def gaps_between_steps(steps: Iterable[StepRow]) -> tuple[IdleRow, ...]:
@@ -67,17 +61,7 @@ def gaps_between_steps(steps: Iterable[StepRow]) -> tuple[IdleRow, ...]:
     )
 
 
-def _idle_row(row: dict[str, Any], refs: dict[int, KernelRef]) -> IdleRow:
-    before, after = row.pop("before_kernel"), row.pop("after_kernel")
-    return IdleRow(
-        kind="step",
-        before=None if before is None else refs[before],
-        after=None if after is None else refs[after],
-        **row,
-    )
-
-
-def _kernel_refs(session: Session, kernel_ids: Iterable[int | None]) -> dict[int, KernelRef]:
+def kernel_refs(session: Session, kernel_ids: Iterable[int | None]) -> dict[int, KernelRef]:
     """Name, type, stream and duration of some kernels of the selected rank, by kernel id."""
     wanted = sorted({each for each in kernel_ids if each is not None})
     rows = session.rows(
@@ -89,13 +73,12 @@ def _kernel_refs(session: Session, kernel_ids: Iterable[int | None]) -> dict[int
     return {row["kernel_id"]: KernelRef(**row) for row in rows}
 
 
-def _with_recurrence(rows: list[IdleRow]) -> tuple[IdleRow, ...]:
-    """Tell each row in how many steps a stretch between the same two types of kernels occurs."""
-    steps: dict[tuple[str | None, str | None], set[int | None]] = defaultdict(set)
-    for row in rows:
-        steps[_neighbours(row)].add(row.step_id)
-    return tuple(replace(row, in_steps=len(steps[_neighbours(row)])) for row in rows)
+def _idle_row(row: dict[str, Any]) -> IdleRow:
+    return IdleRow(
+        kind="step", before=_neighbour(row.pop("before")), after=_neighbour(row.pop("after")), **row
+    )
 
 
-def _neighbours(row: IdleRow) -> tuple[str | None, str | None]:
-    return (row.before and row.before.type, row.after and row.after.type)
+def _neighbour(found: dict[str, Any] | None) -> KernelRef | None:
+    """A joined kernel; one that is not there comes as NULL or as a record of NULLs."""
+    return None if found is None or found["kernel_id"] is None else KernelRef(**found)

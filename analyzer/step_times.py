@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InternalError
 from ..units import format_duration
-from .answer import StepRow, StepSpread
-from .idle import prepare_busy_rows
+from .answer import KernelRef, StepRow, StepSpread
+from .idle import kernel_refs, prepare_busy_rows
 from .phases import phases
+from .steps import name_steps
 
 if TYPE_CHECKING:
     from .session import Session
+
+_OUTLIERS_NAMED = 3
 
 
 def step_rows(session: Session) -> tuple[StepRow, ...]:
@@ -21,16 +24,19 @@ def step_rows(session: Session) -> tuple[StepRow, ...]:
     Raises InternalError when a step's wall is not the sum of its busy and idle time.
     """
     if "step_rows" not in session.cache:
-        raw = [row for row in rank_step_times(session) if row["rank_id"] == session.rank_id]
+        raw = rank_step_times(session, (session.rank_id,))
         middle = median(row["wall_ns"] for row in raw) if raw else 0
-        session.cache["step_rows"] = tuple(_step_row(session, row, middle) for row in raw)
+        far = [row for row in raw if _is_outlier(row["wall_ns"], middle, session.options.outlier_step_ratio)]
+        longest = kernel_refs(session, (row["longest_kernel"] for row in far))
+        why = {row["step_id"]: _outlier_note(row, longest[row["longest_kernel"]], middle) for row in far}
+        session.cache["step_rows"] = tuple(_step_row(session, row, why.get(row["step_id"])) for row in raw)
     return session.cache["step_rows"]
 
 
-def rank_step_times(session: Session) -> list[dict[str, Any]]:
+def rank_step_times(session: Session, ranks: tuple[int, ...]) -> list[dict[str, Any]]:
     """One row per rank and selected step with its times, ns and us; wall = busy + idle is checked on each."""
-    prepare_busy_rows(session)
-    rows = session.rows("FROM step_times")
+    prepare_busy_rows(session, ranks)
+    rows = session.rows("FROM step_times WHERE list_contains(?, rank_id)", [list(ranks)])
     for row in rows:
         row["wall_ns"] = row["end_ns"] - row["start_ns"]
         if row["busy_ns"] + row["idle_ns"] != row["wall_ns"]:
@@ -60,7 +66,11 @@ def step_spread(rows: tuple[StepRow, ...]) -> StepSpread | None:
 
 def step_notes(rows: tuple[StepRow, ...]) -> list[str]:
     """What must be said about the steps: outliers, and a step trace of another extent."""
-    notes = [f"step {row.step_id} is an outlier: {row.note}" for row in rows if row.outlier]
+    outliers = [row for row in rows if row.outlier]
+    notes = [f"step {row.step_id} is an outlier: {row.note}" for row in outliers[:_OUTLIERS_NAMED]]
+    if len(outliers) > _OUTLIERS_NAMED:
+        others = name_steps([row.step_id for row in outliers[_OUTLIERS_NAMED:]])
+        notes.append(f"{len(outliers) - _OUTLIERS_NAMED} more outlier steps: {others}")
     mismatched = [row for row in rows if row.trace_agrees is False]
     if mismatched:
         row = mismatched[0]
@@ -72,9 +82,8 @@ def step_notes(rows: tuple[StepRow, ...]) -> list[str]:
     return notes
 
 
-def _step_row(session: Session, row: dict[str, Any], middle_ns: float) -> StepRow:
+def _step_row(session: Session, row: dict[str, Any], outlier_note: str | None) -> StepRow:
     wall_us = row["wall_ns"] / 1000
-    outlier = _is_outlier(row["wall_ns"], middle_ns, session.options.outlier_step_ratio)
     trace_wall_us = _trace_wall(row)
     agrees = None
     if trace_wall_us is not None:
@@ -94,14 +103,14 @@ def _step_row(session: Session, row: dict[str, Any], middle_ns: float) -> StepRo
         other_engine_us=row["other_engine_us"],
         gap_before_us=None if previous is None else max(0, row["start_ns"] - previous) / 1000,
         phase=phases(session)[row["step_id"]].phase,
-        outlier=outlier,
+        outlier=outlier_note is not None,
         trace_computing_us=row["trace_computing_us"],
         trace_communication_us=row["trace_communication_us"],
         trace_free_us=row["trace_free_us"],
         trace_wall_us=trace_wall_us,
         difference_us=None if trace_wall_us is None else trace_wall_us - wall_us,
         trace_agrees=agrees,
-        note=_outlier_note(session, row, middle_ns) if outlier else "",
+        note=outlier_note or "",
         short_gaps_us=row["short_gaps_ns"] / 1000,
     )
 
@@ -118,15 +127,8 @@ def _trace_wall(row: dict[str, Any]) -> float | None:
     return None if None in parts else sum(parts)
 
 
-def _outlier_note(session: Session, row: dict[str, Any], middle_ns: float) -> str:
+def _outlier_note(row: dict[str, Any], longest: KernelRef, middle_ns: float) -> str:
     """How far the step is from the median, and the kernel that makes most of it."""
-    longest = session.rows(
-        "SELECT coalesce(type, name) AS type, duration_us FROM selected_kernels "
-        "LEFT JOIN selected_signatures USING (signature_id) WHERE step_id = ? "
-        "AND selected_kernels.kernel_class IN ('aicore', 'communication') "
-        "ORDER BY duration_us DESC, kernel_id LIMIT 1",
-        [row["step_id"]],
-    )[0]
     wall, middle = format_duration(row["wall_ns"] / 1000), format_duration(middle_ns / 1000)
-    kernel = f"{longest['type']} with {format_duration(longest['duration_us'])}"
+    kernel = f"{longest.type} with {format_duration(longest.duration_us)}"
     return f"{wall} against a median of {middle}; its longest kernel is {kernel}"

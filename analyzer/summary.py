@@ -120,7 +120,7 @@ def _step_rows(session: Session) -> tuple[SummaryRow, ...]:
 def _rank_rows(session: Session) -> tuple[SummaryRow, ...]:
     """One row per rank with kernels: sums over the selected steps, wall and busy as medians per step."""
     steps_of: dict[int, list[dict[str, Any]]] = {}
-    for row in rank_step_times(session):
+    for row in rank_step_times(session, session.ranks):
         steps_of.setdefault(row["rank_id"], []).append(row)
     total = sum(row["aicore_us"] + row["communication_us"] for rows in steps_of.values() for row in rows)
     walls = {rank: median(row["wall_ns"] for row in rows) / 1000 for rank, rows in steps_of.items()}

@@ -1,5 +1,5 @@
 -- Step times: wall = union busy + idle over AI-core and communication rows. AI_CPU, DSA and others stay apart.
--- Inputs: selected_kernels_of_ranks, steps; variable idle_gap_ns. Grain: rank, step. Times in ns where the name says so.
+-- Inputs: selected_kernels_of_ranks, steps; variables idle_gap_ns, busy_ranks (the ranks wanted). Grain: rank, step. Times in ns where the name says so.
 
 -- Rows that count as the device being busy, each with the latest end of all earlier rows of its rank and step.
 -- What a row adds to the union is the part of it after that end; what lies between the two is idle.
@@ -11,9 +11,10 @@ SELECT
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS earlier_end_ns
 FROM selected_kernels_of_ranks
-WHERE kernel_class IN ('aicore', 'communication');
+WHERE list_contains(getvariable('busy_ranks'), rank_id) AND kernel_class IN ('aicore', 'communication');
 
-CREATE OR REPLACE TEMP VIEW busy_steps AS
+-- A table, because the steps, the idle stretches and the notes all ask for it.
+CREATE OR REPLACE TEMP TABLE busy_steps AS
 SELECT
     rank_id,
     step_id,
@@ -25,6 +26,7 @@ SELECT
         start_ns > earlier_end_ns AND start_ns - earlier_end_ns < getvariable('idle_gap_ns')
     ), 0)::BIGINT AS short_gaps_ns,
     count(*) AS kernels,
+    arg_max(kernel_id, (duration_us, -kernel_id)) AS longest_kernel,
     coalesce(sum(duration_us) FILTER (kernel_class = 'aicore'), 0) AS aicore_us,
     coalesce(sum(duration_us) FILTER (kernel_class = 'communication'), 0) AS communication_us
 FROM busy_rows
@@ -33,7 +35,7 @@ GROUP BY rank_id, step_id;
 CREATE OR REPLACE TEMP VIEW other_engine_steps AS
 SELECT rank_id, step_id, sum(duration_us) AS other_engine_us
 FROM selected_kernels_of_ranks
-WHERE kernel_class NOT IN ('aicore', 'communication')
+WHERE list_contains(getvariable('busy_ranks'), rank_id) AND kernel_class NOT IN ('aicore', 'communication')
 GROUP BY rank_id, step_id;
 
 -- The end of the last step before, on the same rank, whether it is selected or not: what lies between is no step's.
