@@ -43,11 +43,24 @@ def render(answer: Answer, format: str = "table", width: int | None = None, colo
         from .markdown import render_markdown
 
         return render_markdown(answer)
-    if format == "html":
-        from .html_answer import render_html
+    if format == "html" and answer.command == "compare":
+        from .compare_html import compare_report
 
-        return render_html(answer)
+        return compare_report(answer)
+    if format == "html":
+        return _page(answer)
     raise WrongUsage(f"unknown format {format!r}", f"the formats are: {', '.join(FORMATS)}")
+
+
+def _page(answer: Answer) -> str:
+    """The page made for the command, or the plain one."""
+    if answer.command == "compare":
+        from .compare_html import compare_report
+
+        return compare_report(answer)
+    from .html_answer import render_html
+
+    return render_html(answer)
 
 
 def format_for(path: str | Path) -> str:
