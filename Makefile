@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format docs bench fuzz clean
+.PHONY: help install demo test lint format docs images bench fuzz clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -40,6 +40,9 @@ format: $(INSTALLED) ## Rewrite the sources in the project's format
 
 docs: $(INSTALLED) ## Write the generated pages of docs/ anew
 	$(BIN)/python docs/generate.py
+
+images: $(INSTALLED) ## Take the pictures of docs/ anew, with Chromium
+	$(BIN)/python docs/screenshots.py
 
 bench: $(INSTALLED) ## Speed and memory on input that it makes itself, as ratios within one run
 	$(BIN)/python -m bench

@@ -31,10 +31,9 @@ see [Add a device](../how-to/add-a-device.md)."""
 OPERATORS_INTRODUCTION = """# Operators
 
 Which work model each operator type has, from `roofline/operators.toml`. A type that is not here gets the
-generic model: inputs and outputs once, no arithmetic, and it is counted as such. A version ending (`V2`, `V3`,
-`D`) that is not listed falls back to the plain name; patterns are tried when no name fits, in this order. To
-add one, see
-[Add an operator](../how-to/add-an-operator.md)."""
+generic model: inputs and outputs once, no arithmetic, and it is counted as such. A version ending (`V2`,
+`V3`, `D`) that is not listed falls back to the plain name; patterns are tried when no name fits, in this
+order. To add one, see [Add an operator](../how-to/add-an-operator.md)."""
 
 JSON_INTRODUCTION = """# JSON fields
 
