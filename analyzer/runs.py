@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..ingest.availability import availability
 from ..ingest.store import RunRecord, Store, find_run, runs
 from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
-from .devices import resolve_for_rank
+from .devices import device_info, resolve_for_rank
 from .sqlfiles import rows_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _run_row(con: duckdb.DuckDBPyConnection, record: RunRecord) -> RunRow:
         steps=max((rank.steps for rank in ranks), default=0),
         rows_rejected=record.rows_rejected,
         metric_modes=tuple(sorted({rank.metric_mode for rank in ranks if rank.metric_mode})),
-        device=None if device is None else device.soc,
+        device=None if device is None else device_info(device).soc,
         source_paths=tuple(record.source_paths),
     )
 

@@ -154,6 +154,7 @@ def _idle_notes(spread: StepSpread | None, steps: tuple[StepRow, ...]) -> list[s
     if spread is None:
         return []
     short = format_duration(median(row.short_gaps_us or 0.0 for row in steps))
-    share = f"{format_share(spread.idle_share)} of a step"
+    # A little is not nothing: below 10 % with a decimal.
+    share = f"{format_share(spread.idle_share, 0 if spread.idle_share >= 0.0995 else 1)} of a step"
     times = f"{format_duration(spread.idle_us)} of {format_duration(spread.wall_us)}"
     return [f"the device is idle for {share} ({times}), {short} of it in short gaps between kernels"]

@@ -75,4 +75,4 @@ def test_another_view_is_wrong_usage() -> None:
 def test_the_idle_share_is_said() -> None:
     """Step walls 50, 30 and 140 us with 10, 0 and 10 us idle: the median step waits 7 % of its time."""
     notes = summary(session_of(KERNELS)).notes
-    assert any(note.startswith("the device is idle for 7 % of a step") for note in notes)
+    assert any(note.startswith("the device is idle for 7.1 % of a step") for note in notes)
