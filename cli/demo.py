@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,13 +30,13 @@ def demo(
     database = folder / "npu_roofline.duckdb"
     _ingest_pair(folder / "profiles", database)
     lines = [
-        ("what limits it", _report(database, folder / "roofline.html")),
+        ("where the time goes", _report(database, folder / "roofline.html")),
         ("what to prefetch", _candidates(database, folder / "candidates.md")),
         ("did it help", _compare(database, folder / "compare.html")),
     ]
     print()
     for question, line in lines:
-        print(f"{question}: {line}")
+        print(textwrap.fill(f"{question}: {line}", terminal_width(), subsequent_indent="  "))
     print(f"\nOpen {folder / 'roofline.html'} and {folder / 'compare.html'} in a browser.")
     print(f"Go on with: npu-roofline hotspots --db {database} --run {BEFORE}")
 
@@ -56,16 +57,16 @@ def _ingest_pair(profiles: Path, database: Path) -> None:
 
 
 def _report(database: Path, page: Path) -> str:
-    """Write the roofline report; return its first line."""
-    from ..analyzer.hotspots import hotspots
+    """Write the roofline report; return the first line of the summary."""
     from ..analyzer.report_data import report_data
     from ..analyzer.session import open_session
+    from ..analyzer.summary import summary
     from ..reports.headline import headline
     from ..reports.html_report import roofline_report
 
     with open_session(database, run=BEFORE) as session:
         write(roofline_report(report_data(session)), page)
-        return headline(hotspots(session))
+        return headline(summary(session))
 
 
 def _candidates(database: Path, page: Path) -> str:
@@ -89,10 +90,10 @@ def _compare(database: Path, page: Path) -> str:
     """Write the comparison of the pair; return its first line."""
     from ..analyzer.compare import compare
     from ..analyzer.session import open_session
-    from ..reports.compare_html import compare_report
     from ..reports.headline import headline
+    from ..reports.render import render
 
     with open_session(database, run=BEFORE) as before, open_session(database, run=AFTER) as after:
         answer: Answer = compare(before, after)
-    write(compare_report(answer), page)
+    write(render(answer, "html"), page)
     return headline(answer)

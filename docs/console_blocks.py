@@ -1,8 +1,8 @@
 """Runs the ```console blocks of a page, so that what a reader sees is what the tool prints.
 
 In such a block a line that starts with `$ ` is a command, and what follows is its output, stdout and stderr
-as a terminal shows them. Each page runs in a folder of its own, in which `npu-roofline demo` has run before;
-`make` lines run in the checkout.
+as a terminal shows them. A paragraph `[…]` stands for paragraphs that the page leaves out. Each page runs in
+a folder of its own, in which `npu-roofline demo` has run before; `make` lines run in the checkout.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Narrow enough for a page; the tables choose their columns by it.
 COLUMNS = "110"
 SECONDS = 300
+LEFT_OUT = "[…]"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _environment(scripts: Path) -> dict[str, str]:
         if not name.startswith("NPU_ROOFLINE_") and name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     }
     path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
-    return kept | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    return kept | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 
 
 def _steps(block: str) -> list[Step]:
@@ -104,4 +105,33 @@ def _steps(block: str) -> list[Step]:
 
 
 def _run_block(block: str, folder: Path) -> str:
-    return "".join(f"$ {step.command}\n{run(step.command, folder)}" for step in _steps(block))
+    parts = []
+    for step in _steps(block):
+        parts.append(f"$ {step.command}\n{kept(step.output, run(step.command, folder))}")
+    return "".join(parts)
+
+
+def kept(page: str, printed: str) -> str:
+    """What a page shows of an output: all of it, or the paragraphs that it showed before.
+
+    A paragraph is found again by its first words. Raises ValueError for one that is no longer printed.
+    """
+    if LEFT_OUT not in page:
+        return printed
+    shown, there = page.strip("\n").split("\n\n"), printed.strip("\n").split("\n\n")
+    found: list[str] = []
+    at = 0
+    for paragraph in shown:
+        if paragraph == LEFT_OUT:
+            found.append(LEFT_OUT)
+            continue
+        same = [place for place in range(at, len(there)) if _beginning(there[place]) == _beginning(paragraph)]
+        if not same:
+            raise ValueError(f"the output no longer has a paragraph that begins {_beginning(paragraph)!r}")
+        found.append(there[same[0]])
+        at = same[0] + 1
+    return "\n\n".join(found) + "\n"
+
+
+def _beginning(paragraph: str) -> list[str]:
+    return paragraph.split()[:2]

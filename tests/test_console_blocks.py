@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.console_blocks import blocks, reader_folders, run, updated
+from docs.console_blocks import blocks, kept, reader_folders, run, updated
 from docs.generate import console_pages
 from tests.repository import ROOT, name_of
 
@@ -52,3 +52,16 @@ def test_no_command_of_a_page_fails_by_accident(tmp_path: Path) -> None:
     ]
     assert accidents == []
     assert run("npu-roofline --version", tmp_path).startswith("npu-roofline ")
+
+
+def test_paragraphs_that_a_page_leaves_out_stay_out() -> None:
+    """A page that shows two of four paragraphs keeps those two, with what is printed in them now."""
+    page = "Title one\nold\n\n[…]\n\nTitle three\nold\n"
+    printed = "Title one\nnew 1\n\nTitle two\nnew 2\n\nTitle three\nnew 3\n\nTitle four\nnew 4\n"
+    assert kept(page, printed) == "Title one\nnew 1\n\n[…]\n\nTitle three\nnew 3\n"
+
+
+def test_a_paragraph_that_is_gone_is_an_error() -> None:
+    """A page cannot go on showing a paragraph that the tool no longer prints."""
+    with pytest.raises(ValueError, match="no longer has a paragraph"):
+        kept("[…]\n\nTitle three\nold\n", "Title one\nnew\n")
