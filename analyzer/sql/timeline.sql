@@ -12,26 +12,31 @@ WITH ranked AS (
         position,
         start_ns,
         duration_us,
-        row_number() OVER (ORDER BY duration_us DESC, kernel_id) AS place,
-        count(*) OVER () AS all_kernels,
-        sum(duration_us) OVER () AS all_us
+        row_number() OVER (ORDER BY duration_us DESC, kernel_id) AS place
     FROM selected_kernels
     WHERE step_id = $step_id
+),
+capped AS (
+    SELECT
+        *,
+        count(*) FILTER (place > $most) OVER () AS left_out,
+        coalesce(sum(duration_us) FILTER (place > $most) OVER (), 0) AS left_out_us
+    FROM ranked
+    QUALIFY place <= $most
 )
 SELECT
-    r.kernel_id,
-    r.name,
+    c.kernel_id,
+    c.name,
     coalesce(g.type, '(no type)') AS type,
-    r.signature_id,
-    r.kernel_class,
-    r.stream_id,
-    r.layer,
-    r.position,
-    (r.start_ns - $step_start_ns) / 1000.0 AS start_us,
-    r.duration_us,
-    r.all_kernels - count(*) OVER () AS left_out,
-    r.all_us - sum(r.duration_us) OVER () AS left_out_us
-FROM ranked AS r
+    c.signature_id,
+    c.kernel_class,
+    c.stream_id,
+    c.layer,
+    c.position,
+    (c.start_ns - $step_start_ns) / 1000.0 AS start_us,
+    c.duration_us,
+    c.left_out,
+    c.left_out_us
+FROM capped AS c
 LEFT JOIN selected_signatures AS g USING (signature_id)
-WHERE r.place <= $most
-ORDER BY r.start_ns, r.kernel_id
+ORDER BY c.start_ns, c.kernel_id
