@@ -1,7 +1,13 @@
-"""Landing: one staged run into the target database, in one transaction, locked only for that."""
+"""Landing: one staged run into the target database, whole or not at all, locked only for that.
+
+A database that is not there yet becomes a copy of the staging database, named in one step; into one that
+is there the run is copied in one transaction.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -47,21 +53,64 @@ def land(
         raise InputMissing(
             f"the folder of the database {path} does not exist", "create it, or give another --db"
         )
-    existed = check_file(path)
+    try:
+        if not check_file(path) and _become(staging, path):
+            return find_run(staging.con)
+        return _copy_into(staging, path, replace, options)
+    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+        raise InputMissing(
+            f"the database {path} cannot be written: {str(error).splitlines()[0]}",
+            "free some space, or give another --db; nothing of the run was written",
+        ) from error
+
+
+def _become(staging: Staging, path: Path) -> bool:
+    """Put a copy of the staging database in place of the missing one; False when another process was faster.
+
+    The copy is complete on disk before it gets the name, so a kill leaves no database or a whole one.
+    """
+    con = staging.con
+    con.execute("UPDATE runs SET ingested_at = ?", [_now()])
+    con.execute("CHECKPOINT")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        shutil.copyfile(staging.path, partial)
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        if path.exists() and not path.stat().st_size:
+            path.unlink()  # an empty file holds nothing
+        _give_name(partial, path)
+    except FileExistsError:
+        return False
+    finally:
+        partial.unlink(missing_ok=True)
+    return True
+
+
+def _give_name(partial: Path, path: Path) -> None:
+    """Name the file without overwriting one that appeared meanwhile; FileExistsError when one did."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(path) from None
+        partial.rename(path)
+
+
+def _copy_into(staging: Staging, path: Path, replace: bool, options: IngestOptions) -> RunRecord:
+    """Copy the staged run into a database that is there, in one transaction."""
+    import duckdb
+
     con = staging.con
     staged = find_run(con)
-    if existed:
-        _refuse_foreign(con, path, options)
-    with _attached(con, path, staging.catalog, existed, options):
+    _refuse_foreign(con, path, options)
+    with _attached(con, path, staging.catalog, options):
         con.execute("BEGIN")
         try:
             record = _write(con, staging, staged, path, replace)
             con.execute("COMMIT")
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-            raise InputMissing(
-                f"the database {path} cannot be written: {str(error).splitlines()[0]}",
-                "free some space; nothing of the run was written",
-            ) from error
         finally:
             with suppress(duckdb.Error):  # no transaction is open after the commit
                 con.execute("ROLLBACK")
@@ -79,8 +128,9 @@ def _write(
     for run_id in place.replaced:
         delete_run(con, _TARGET, run_id)
     copy_run(con, staging.catalog, _TARGET, place.run_id)
-    now = datetime.now(UTC).replace(tzinfo=None)
-    con.execute("UPDATE runs SET name = ?, ingested_at = ? WHERE run_id = ?", [place.name, now, place.run_id])
+    con.execute(
+        "UPDATE runs SET name = ?, ingested_at = ? WHERE run_id = ?", [place.name, _now(), place.run_id]
+    )
     return find_run(con, place.name)
 
 
@@ -115,6 +165,10 @@ def _unused(name: str, taken: set[str]) -> str:
     return candidate
 
 
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
 def _refuse_foreign(con: duckdb.DuckDBPyConnection, path: Path, options: IngestOptions) -> None:
     """Look at an existing database read-only first: another tool's must not even be checkpointed."""
     patiently(path, lambda: con.execute(f"ATTACH ? AS {_TARGET} (READ_ONLY)", [str(path)]), options)
@@ -126,25 +180,18 @@ def _refuse_foreign(con: duckdb.DuckDBPyConnection, path: Path, options: IngestO
 
 @contextmanager
 def _attached(
-    con: duckdb.DuckDBPyConnection, path: Path, staging_catalog: str, existed: bool, options: IngestOptions
+    con: duckdb.DuckDBPyConnection, path: Path, staging_catalog: str, options: IngestOptions
 ) -> Iterator[None]:
-    """The target attached, rows written in any order (kernel_id says the order), a file of ours removed again
-    when the landing that created it failed.
-    """
+    """The target attached for writing; rows are written in any order, because kernel_id says the order."""
     import duckdb
 
     attach = f"ATTACH ? AS {_TARGET} (ROW_GROUP_SIZE {options.row_group_rows})"
     patiently(path, lambda: con.execute(attach, [str(path)]), options)
-    landed = False
     try:
         con.execute("SET preserve_insertion_order = false")
         yield
-        landed = True
     finally:
         con.execute("SET preserve_insertion_order = true")
         con.execute(f'USE "{staging_catalog}"')
         with suppress(duckdb.Error):  # after a full disk the catalog is invalid already
             con.execute(f"DETACH {_TARGET}")
-        if not landed and not existed:
-            for left in (path, path.with_name(path.name + ".wal")):
-                left.unlink(missing_ok=True)

@@ -106,4 +106,7 @@ def _decoded(path: Path, head: bytes, limit: int) -> str:
         raise UnsupportedExport(f"{path}: the header is not UTF-8 text", "save it as UTF-8") from error
     if len(head) >= limit and not head.endswith(b"\n"):
         raise UnsupportedExport(f"{path}: the first line is longer than any header", _EXPORT_AGAIN)
-    return text.rstrip("\r\n")
+    text = text.rstrip("\r\n")
+    if "\r" in text:
+        raise UnsupportedExport(f"{path}: lines end with CR alone", "save it with LF or CRLF line ends")
+    return text

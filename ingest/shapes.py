@@ -16,8 +16,8 @@ UNKNOWN_DTYPE = "unknown"
 
 # Cells that say "not recorded": N/A (text exports), NULL (databases), NA (single-operator exports).
 _NOT_RECORDED = frozenset({"N/A", "NULL", "NA", "NAN", "NONE"})
-# No device holds 2**60 elements: a larger product is a damaged cell, and would overflow a BIGINT of bytes.
-_MAX_ELEMENTS = 2**60
+# No device holds 2**56 elements: a larger product is a damaged cell, and its bytes could overflow a BIGINT.
+_MAX_ELEMENTS = 2**56
 _NZ_ROWS = 16  # rows of one fractal block, for every dtype
 _NZ_COLUMNS = frozenset({8, 16, 32, 64})  # 32 bytes of fp32, fp16, int8, int4
 _NZ_BLOCK_BYTES = 32

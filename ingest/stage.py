@@ -36,6 +36,7 @@ class Staging:
     """One run in a temporary database: `con` sees it in the tables of the schema, as run 1."""
 
     con: duckdb.DuckDBPyConnection
+    path: Path
     name_given: bool
     catalog: str = _CATALOG
 
@@ -60,7 +61,8 @@ def stage(
     found = discover(paths)
     _refuse_unanswerable(found, paths)
     with tempfile.TemporaryDirectory(prefix="npu-roofline-") as folder:
-        con = _connect(Path(folder) / f"{_CATALOG}.duckdb", options)
+        path = Path(folder) / f"{_CATALOG}.duckdb"
+        con = _connect(path, options)
         try:
             try:
                 create_schema(con)
@@ -71,7 +73,7 @@ def stage(
                     f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
                     "free some space there, or set TMPDIR to a folder that has it",
                 ) from error
-            yield Staging(con, name is not None)
+            yield Staging(con, path, name is not None)
         finally:
             con.close()
 

@@ -1,0 +1,70 @@
+"""What a run can answer follows from what was recorded, and the rest names the profiler option for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from npu_roofline.ingest.availability import Availability, availability
+from npu_roofline.ingest.stage import Staging
+
+from .kernel_csv import row, starts, table, write
+
+PIPES = {"aic_mte2_ratio": "0.5", "aic_total_cycles": "1684800", "cube_utilization(%)": "97.5"}
+ROOFLINE = "what limits a kernel, from its shapes (roofline)"
+PMU = "what limits a kernel, from the PMU"
+
+
+def answers(staging: Staging) -> dict[str, Availability]:
+    """Each question of the staged run by its text."""
+    return {each.question: each for each in availability(staging.con, 1)}
+
+
+def test_a_full_capture_answers_the_roofline(tmp_path: Path, staged: Callable[..., Staging]) -> None:
+    """Shapes, pipes and cores x MHz are all there: both rooflines and the chip are answered."""
+    cells = [row(start=start, **PIPES) for start in starts(2)]
+    found = answers(staged(write(tmp_path, table(cells, pmu=tuple(PIPES)))))
+    for question in (ROOFLINE, PMU, "which chip it is", "streams and what runs beside what"):
+        assert (found[question].status, found[question].missing, found[question].how_to_record) == (
+            "yes",
+            "",
+            "",
+        )
+
+
+def test_level_0_says_what_to_record(tmp_path: Path, staged: Callable[..., Staging]) -> None:
+    """No shapes, no PMU, no chip: three questions are not answered, each with the option that records it."""
+    found = answers(staged(write(tmp_path, table([row(type="N/A", core="N/A")], "level0"))))
+    assert found[ROOFLINE].status == "no"
+    assert "ProfilerLevel.Level1" in found[ROOFLINE].how_to_record
+    assert found[PMU].status == "no"
+    assert "AiCMetrics.PipeUtilization" in found[PMU].how_to_record
+    assert found["which chip it is"].status == "no"
+    assert "--device" in found["which chip it is"].how_to_record
+    assert found["before and after (compare)"].status == "partly"
+
+
+def test_the_chip_may_be_said_by_the_user(tmp_path: Path, staged: Callable[..., Staging]) -> None:
+    """With --device the chip is known although no row tells it."""
+    profile = write(tmp_path, table([row()]))
+    assert answers(staged(profile, device_argument="910B3"))["which chip it is"].status == "yes"
+
+
+def test_half_of_the_shapes_is_a_part_answer(tmp_path: Path, staged: Callable[..., Staging]) -> None:
+    """Shapes on one of two kernels: partly, and the evidence says 50.0%."""
+    first, second = starts(2)
+    cells = [row(start=first, **PIPES), row(start=second, input_shapes="N/A", **PIPES)]
+    found = answers(staged(write(tmp_path, table(cells, pmu=tuple(PIPES)))))[ROOFLINE]
+    assert found.status == "partly"
+    assert "50.0% of the kernels" in found.evidence
+
+
+def test_a_file_that_is_not_read_yet_is_no_evidence_but_is_named(
+    tmp_path: Path, staged: Callable[..., Staging]
+) -> None:
+    """A trace beside the kernels answers nothing in this version; it is not passed over in silence."""
+    profile = write(tmp_path, table([row()]))
+    write(profile, "[]", "trace_view.json")
+    found = answers(staged(profile))["which torch operator and source line launched a kernel"]
+    assert found.status == "no"
+    assert "trace_view was found and is not read by this version" in found.missing
