@@ -64,8 +64,9 @@ def floors_of(
     l2 = _us(work.bytes_lo, device.l2_read_bytes_s if work.unit == "cube" else device.l2_read_write_bytes_s)
     per_core = device.gm_core_bytes_s
     core = None if compute.used is None or per_core is None else _us(work.bytes_lo, compute.used * per_core)
-    known = work.family != "generic" and work.bytes_lo is not None
-    achievable = _achievable(compute, hbm_eff, hbm_hi, duration, options)
+    # Collectives wait for links and generic types have no model: neither has a time that cannot be beaten.
+    known = work.family != "generic" and work.unit != "none" and work.bytes_lo is not None
+    achievable = _achievable(compute, hbm_eff, hbm_hi, duration, options) if work.unit != "none" else None
     return Floors(
         duration_us=duration,
         compute_us=compute.padded_us,

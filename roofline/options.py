@@ -28,6 +28,8 @@ class RooflineOptions:
     clock_ratio: float = _option(1.05, "core time over duration from which the clocks disagree", 1, 10)
     clock_utilization_pct: float = _option(105, "core occupancy that only disagreeing clocks give", 100, 1000)
 
+    bandwidth_range: float = _option(1.25, "sources of one bandwidth differ by 10-12 %, not more", 1, 10)
+
     # launch
     launch_share: float = _option(0.5, "a kernel at half a roof is not waiting for its launch", 0, 1)
     launch_us: float = _option(3, "launch and completion alone take 1.7-2.6 us on vector kernels", 0, 1000)

@@ -58,7 +58,8 @@ def load(case: Case) -> Verdict | None:
         return None
     single, why = _sub_reason(case)
     reason = f"load pipe full: {case.pipes_text()}{_below_roof(case)}{why}"
-    return Verdict("memory", "mte2", reason, cap="low", single_pass=single)
+    settled = "a capture with aic_metrics=L2Cache would tell HBM from L2"
+    return Verdict("memory", "mte2", reason, (settled,), cap="low", single_pass=single)
 
 
 def _below_roof(case: Case) -> str:
@@ -178,4 +179,5 @@ def no_evidence(case: Case) -> Verdict | None:
     missing = case.work.missing[0] if case.work.missing else "the device is not known"
     if case.device is not None and case.work.bytes_lo is not None:
         missing = f"no HBM bandwidth is known for {case.device.soc}"
-    return Verdict("unknown", "no evidence", f"{missing}, and no pipes were recorded", cap="low")
+    settled = "record profiler_level=Level1 with aic_metrics=PipeUtilization and record_shapes=True"
+    return Verdict("unknown", "no evidence", f"{missing}, and no pipes were recorded", (settled,), cap="low")

@@ -200,9 +200,24 @@ def near_hbm(case: Case) -> Verdict | None:
     sure = case.u_m >= options.near_roof * options.eff_hbm
     pipes = f"; {case.pipes_text()}" if case.pipes else ""
     notes = () if sure else ("likely: below 0.8 of the achievable roof",)
-    return Verdict(
-        "memory", "hbm", f"{case.rate_text()}{pipes}", notes, cap="high" if sure else "medium", analytic=True
-    )
+    cap = "high" if sure else "medium"
+    range_note = _bandwidth_range(case)
+    if range_note:
+        notes, cap = (*notes, range_note), "low"
+    return Verdict("memory", "hbm", f"{case.rate_text()}{pipes}", notes, cap=cap, analytic=True)
+
+
+def _bandwidth_range(case: Case) -> str:
+    """Said when the device's bandwidth is known only as a range, and at its upper end this label falls."""
+    device, options = case.device, case.options
+    if device is None or device.hbm_bytes_s is None or device.hbm_max_bytes_s is None:
+        return ""
+    ratio = device.hbm_max_bytes_s / device.hbm_bytes_s
+    if ratio <= options.bandwidth_range or case.u_m / ratio >= options.hbm_likely:
+        return ""
+    ends = f"{format_bytes_per_s(device.hbm_bytes_s)} to {format_bytes_per_s(device.hbm_max_bytes_s)}"
+    at_most = format_share(case.u_m / ratio)
+    return f"the bandwidth of {device.soc} is only known as {ends}: at the upper end this is {at_most}"
 
 
 def served_by_l2(case: Case) -> bool:
@@ -233,7 +248,8 @@ def range_to_hbm(case: Case) -> Verdict | None:
         f"in {format_us(case.duration_us)}; mte2 {load:.2f} is the largest data pipe, mac {mac:.2f}"
         f"{_experts_hit(case)}"
     )
-    return Verdict("memory", "hbm", reason, cap="low")
+    settled = "a capture with aic_metrics=MemoryAccess would tell how many bytes were read"
+    return Verdict("memory", "hbm", reason, (settled,), cap="low")
 
 
 def _experts_hit(case: Case) -> str:
