@@ -65,7 +65,10 @@ def stage(
         con = _connect(path, options)
         try:
             try:
+                # One transaction: committed one by one, the 330 comments cost a second of disk writes.
+                con.begin()
                 create_schema(con)
+                con.commit()
                 _fill(con, found, Path(folder), jobs, tell, options)
                 _write_run(con, paths, name, device_argument, found)
             except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
