@@ -72,7 +72,7 @@ def _sub_reason(case: Case) -> tuple[bool, str]:
     if work.m is None or work.n is None or work.k is None or work.family == "grouped_matmul":
         return False, ""
     if min(work.m, work.n) <= options.single_pass_rows:
-        return True, "; single pass: every weight byte is read once, by transposed, unaligned or ND->NZ loads"
+        return True, f"; single pass: every weight byte is read once, {_slow_load(case)}"
     element = (work.bytes_lo or 0) / max(1, work.m * work.k + work.k * work.n + work.m * work.n)
     rounds_a, rounds_b = -(-work.n // options.tile_n), -(-work.m // options.tile_m)
     moved = element * (work.batch or 1) * work.k * (work.m * rounds_a + work.n * rounds_b)
@@ -82,6 +82,14 @@ def _sub_reason(case: Case) -> tuple[bool, str]:
         f"; tile re-reads of about {format_bytes_decimal(moved)} from L2{share} "
         f"({options.tile_m}x{options.tile_n} tile assumed)"
     )
+
+
+def _slow_load(case: Case) -> str:
+    """Why reading a weight once is slow; what the export cannot tell is said as a likelihood."""
+    used, present = case.floors.used_cores, case.floors.present_cores
+    if used is not None and present is not None and used <= present / 2:
+        return f"by {used} of {present} cores"
+    return "likely by transposed, unaligned or ND->NZ loads"
 
 
 def copying(case: Case) -> Verdict | None:
