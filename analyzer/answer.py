@@ -21,6 +21,7 @@ from .answer_compare import (
     StepTime,
     StepTimes,
     StreamChange,
+    UsualStep,
     Verdict,
     WaitChange,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "StepTimes",
     "StreamChange",
     "SummaryRow",
+    "UsualStep",
     "Verdict",
     "WaitChange",
     "WalkStep",

@@ -116,6 +116,18 @@ class StepComparison:
 
 
 @dataclass(frozen=True)
+class StepTime:
+    """One step of one side, us; `set_aside` says why it is not used to judge the step time."""
+
+    side: str  # before | after
+    step: str  # 'step 4 of longcat'
+    wall_us: float
+    busy_us: float
+    idle_us: float
+    set_aside: str = ""
+
+
+@dataclass(frozen=True)
 class Residual:
     """A part of the step's change that is no kernel's; with all `delta_step_us` it adds up to the step."""
 
@@ -124,6 +136,18 @@ class Residual:
     after_us: float
     delta_us: float
     meaning: str
+
+
+@dataclass(frozen=True)
+class UsualStep:
+    """The mean of the steps that are not set aside, us: wall before + groups + residual = wall after."""
+
+    steps_before: int
+    steps_after: int
+    before_wall_us: float
+    after_wall_us: float
+    groups: tuple[GroupChange, ...]
+    residual: tuple[Residual, ...]
 
 
 @dataclass(frozen=True)
@@ -157,6 +181,7 @@ class StreamChange:
     longest_before_us: float | None  # longest kernel, median over steps
     longest_after_us: float | None
     note: str = ""
+    longer_tail: bool = False  # beyond the noise of the steps
 
 
 @dataclass(frozen=True)

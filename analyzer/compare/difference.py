@@ -15,10 +15,11 @@ from .notes import comparison_notes
 from .rows import Compared, SignatureText, compare_rows, pair_keys
 from .sentence import headline, regressions
 from .sides import Side
-from .step_change import StepTotals, compare_steps, residuals, step_totals
+from .step_change import StepTotals, compare_steps, residuals, step_times, step_totals
 from .streams import compare_streams
 from .table import read_side
 from .totals import changes_by, signature_changes, wait_changes
+from .usual import usual_step
 from .verdict import verdict
 
 if TYPE_CHECKING:
@@ -26,17 +27,15 @@ if TYPE_CHECKING:
 
     from ..session import Session
 
-_WAITS_SHOWN = 20
-
 
 def compare(before: Session | Side, after: Session | Side) -> Answer:
     """What changed between two runs: every place of the step paired, judged against noise, and added up.
 
     Rows are places of the step, largest change per step first. Extras: `sentence`, `step`, `residual`,
-    `verdict`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`, `regressions`, `before`
-    and `after` (the runs). Medians per call say whether a place changed; means per step add up: rows and
-    residuals give the change of the step, which is checked. Raises WrongUsage for sides whose captures do
-    not fit together, InternalError when a sum does not reconcile.
+    `verdict`, `usual`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`,
+    `regressions`, `before` and `after` (the runs). Medians per call say whether a place changed; means per
+    step add up: rows and residuals give the change of the step, which is checked. Raises WrongUsage for
+    sides whose captures do not fit together, InternalError when a sum does not reconcile.
     """
     sides = (Side.of(before), Side.of(after))
     options = sides[0].first.options
@@ -45,7 +44,7 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
     with gathered(*sides) as scratch:
         counts = (len(totals[0]), len(totals[1]))
         compared = _compared(scratch, sides, counts)
-        streams = compare_streams(*sides, scratch, options)
+        streams = compare_streams(*sides, scratch, step.before.wall_us, options)
     every = compare_rows(compared, step.before.wall_us, options, (_bounds(sides[0]), _bounds(sides[1])))
     busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
     other = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if not counts_as_busy]
@@ -69,10 +68,12 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
             "step": step,
             "residual": left_over,
             "verdict": verdict(rows, step, streams, options),
+            "usual": usual_step(compared, every, totals, options),
+            "step_times": step_times(totals, options),
             "groups": changes_by(rows, lambda row: row.group, counts),
             "types": changes_by(rows, lambda row: row.type, counts),
             "signatures": signature_changes(compared, step.before.wall_us, options),
-            "waits": wait_changes(compared, pair_keys(compared), _WAITS_SHOWN),
+            "waits": wait_changes(compared, pair_keys(compared), step.before.wall_us, options),
             "streams": streams,
             "other_engines": tuple(sorted(other, key=_largest_first)),
             "regressions": regressions(rows, step),

@@ -17,6 +17,8 @@ from resampling steps, which needs no assumption about shape.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +69,43 @@ class Judgement:
     ci_high_us: Values
     change: list[str]  # faster | slower | same | inconclusive
     why: list[str]
+
+
+@dataclass(frozen=True)
+class TimeChange:
+    """What can be said about one time per step."""
+
+    change: str  # faster | slower | same | inconclusive
+    why: str
+    low_us: float | None = None
+    high_us: float | None = None
+    min_effect_us: float | None = None
+
+
+def judge_times(sides: Sequence[Sequence[float]], step_us: float, options: AnalysisOptions) -> TimeChange:
+    """The judgement of kernels on one time per step and side, us: a step's wall, a stream's tail."""
+    if not all(sides):
+        return TimeChange("inconclusive", "no usable step")
+    before, after = (_one_row(side) for side in sides)
+    found = judge(before, after, np.zeros(1, dtype=np.int64), step_us, options)
+    return TimeChange(
+        found.change[0],
+        found.why[0],
+        known(found.ci_low_us[0]),
+        known(found.ci_high_us[0]),
+        known(found.min_effect_us[0]),
+    )
+
+
+def known(value: float) -> float | None:
+    """A number, or None where it is not known."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _one_row(values: Sequence[float]) -> Samples:
+    row = np.array([values], dtype=float)
+    nothing = np.full(1, np.nan)
+    return Samples(np.median(row, axis=1), row, row, np.ones(1), nothing, nothing, np.zeros(1))
 
 
 @dataclass(frozen=True)

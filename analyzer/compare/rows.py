@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..answer_compare import CompareRow
 from ..options import AnalysisOptions
-from .judgement import Judgement, judge
+from .judgement import Judgement, judge, known
 from .operator_types import group_of
 from .pairing import Pair, Place
 from .table import SideTable
@@ -208,8 +207,3 @@ def _places(places: tuple[Place, ...]) -> str:
     place = places[0]
     at = f" {place.position}" if place.position is not None else ""
     return f"{place.part or 'place'}{at}" + (f" and {len(places) - 1} more" if len(places) > 1 else "")
-
-
-def known(value: float) -> float | None:
-    """A number, or None where it is not known."""
-    return float(value) if math.isfinite(value) else None

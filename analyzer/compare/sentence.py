@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ...units import format_duration
 from ..answer_compare import CompareRow, StepComparison, StreamChange
 
-_SHOWN = 2  # kernels named in the first line
+_SHOWN = 1  # kernels of each kind named in the first line
 
 
 def headline(
@@ -20,12 +21,8 @@ def headline(
     if behind := _busy_or_idle(step):
         parts.append(behind)
     parts.append(_kernels(rows))
-    if tails := [stream for stream in streams if stream.note]:
-        parts.append(
-            f"{_plural(len(tails), 'other stream')} changed its tail"
-            if len(tails) == 1
-            else f"{len(tails)} other streams changed their tails"
-        )
+    if tails := sum(stream.longer_tail for stream in streams):
+        parts.append(f"{_plural(tails, 'other stream')} with a longer tail")
     return "; ".join(parts) + "."
 
 
@@ -63,6 +60,8 @@ def _step(step: StepComparison) -> str:
 def _busy_or_idle(step: StepComparison) -> str:
     """What the step's change is made of, where idle time is a real part of it or works against kernels."""
     wall, busy, idle = step.wall_delta_us, step.busy_delta_us, step.idle_delta_us
+    if all(each in ("inconclusive", "same") for each in (step.busy_change, step.idle_change)):
+        return ""
     if abs(idle) < 0.25 * abs(wall) and abs(idle) < 0.25 * abs(busy):
         return ""
     kernels = f"kernels {'ran' if busy <= 0 else 'took'} {_span(abs(busy))} {'less' if busy <= 0 else 'more'}"
@@ -76,26 +75,28 @@ def _busy_or_idle(step: StepComparison) -> str:
 
 def _kernels(rows: Sequence[CompareRow]) -> str:
     """The kernels that changed beyond noise, the most important first, and what came or went."""
+    changed = [row for row in rows if row.change in ("faster", "slower")]
+    types = Counter(row.type for row in changed)
     said = []
     for change in ("faster", "slower"):
-        changed = sorted(
-            (row for row in rows if row.change == change),
+        found = sorted(
+            (row for row in changed if row.change == change),
             key=lambda row: (-abs(row.delta_step_us or 0.0), row.key),
         )
-        if not changed:
+        if not found:
             continue
         listed = ", ".join(
-            f"{named(row)} {abs(row.delta_us or 0.0):.1f} us {change} a call "
-            f"({_signed(row.delta_step_us)} a step)"
-            for row in changed[:_SHOWN]
+            f"{named(row) if types[row.type] > 1 else row.type} {abs(row.delta_us or 0.0):.1f} us {change} "
+            f"a call ({_signed(row.delta_step_us)} a step)"
+            for row in found[:_SHOWN]
         )
-        more = f" and {len(changed) - _SHOWN} more {change}" if len(changed) > _SHOWN else ""
+        more = f" and {len(found) - _SHOWN} more {change}" if len(found) > _SHOWN else ""
         said.append(listed + more)
     for change in ("new", "gone"):
-        found = [row for row in rows if row.change == change]
-        if found:
-            total = sum(row.delta_step_us or 0.0 for row in found)
-            said.append(f"{_plural(len(found), 'place')} {change} ({_signed(total)} a step)")
+        left = [row for row in rows if row.change == change]
+        if left:
+            total = sum(row.delta_step_us or 0.0 for row in left)
+            said.append(f"{_plural(len(left), 'place')} {change} ({_signed(total)} a step)")
     return ", ".join(said) if said else "no kernel changed beyond noise"
 
 

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...units import format_duration
-from ..answer_compare import Residual, StepComparison, StepTimes
+from ..answer_compare import Residual, StepComparison, StepTime, StepTimes
 from ..options import AnalysisOptions
 from ..step_times import rank_step_times
-from .judgement import Samples, judge
-from .rows import known
+from .judgement import judge_times
 from .sides import Side, StepRef
 
 if TYPE_CHECKING:
@@ -77,6 +74,25 @@ def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int
     return found
 
 
+def step_times(sides: Sequence[Sequence[StepTotals]], options: AnalysisOptions) -> tuple[StepTime, ...]:
+    """Every step of both sides, in order, with the reason where it is not used to judge the step time."""
+    found = []
+    for name, steps in zip(("before", "after"), sides, strict=True):
+        aside = set_aside(steps, options)
+        found += [
+            StepTime(
+                name,
+                each.step.text,
+                each.wall_us,
+                each.busy_us,
+                each.idle_us,
+                aside.get(each.step.number, ""),
+            )
+            for each in steps
+        ]
+    return tuple(found)
+
+
 def compare_steps(
     before: Sequence[StepTotals], after: Sequence[StepTotals], options: AnalysisOptions
 ) -> StepComparison:
@@ -91,7 +107,7 @@ def compare_steps(
         for side, out in zip((before, after), aside, strict=True)
     ]
     wall, busy, idle = (
-        _judge_times([[getattr(each, name) for each in side] for side in usable], sides[0].wall_us, options)
+        judge_times([[getattr(each, name) for each in side] for side in usable], sides[0].wall_us, options)
         for name in ("wall_us", "busy_us", "idle_us")
     )
     few = min(len(side) for side in usable) < options.min_usable_steps
@@ -120,43 +136,41 @@ def compare_steps(
     )
 
 
-def residuals(step: StepComparison) -> tuple[Residual, ...]:
-    """What belongs to no kernel: with the rows' `delta_step_us`, the first two add up to the change of the
-    mean wall, and all three to the change of the median wall.
-    """
-    before, after = step.before, step.after
-    overlap = (before.busy_mean_us - before.kernels_mean_us, after.busy_mean_us - after.kernels_mean_us)
-    mean_to_median = (before.wall_us - before.wall_mean_us, after.wall_us - after.wall_mean_us)
+def residual_parts(overlap_us: tuple[float, float], idle_us: tuple[float, float]) -> tuple[Residual, ...]:
+    """What belongs to no kernel, before and after: with the kernels it adds up to the change of the wall."""
     return (
         Residual(
             "overlap of streams",
-            *overlap,
-            overlap[1] - overlap[0],
+            *overlap_us,
+            overlap_us[1] - overlap_us[0],
             "busy time minus summed kernel durations: kernels that run together are counted once in a step",
         ),
         Residual(
             "idle",
-            before.idle_mean_us,
-            after.idle_mean_us,
-            after.idle_mean_us - before.idle_mean_us,
+            *idle_us,
+            idle_us[1] - idle_us[0],
             "no kernel ran: the device waited for the host, or for what this export does not show",
-        ),
-        Residual(
-            "median against mean",
-            *mean_to_median,
-            mean_to_median[1] - mean_to_median[0],
-            "means add up but are moved by single slow steps; the step time that is quoted is the median",
         ),
     )
 
 
-@dataclass(frozen=True)
-class _Judged:
-    change: str
-    why: str
-    low_us: float | None
-    high_us: float | None
-    min_effect_us: float | None
+def residuals(step: StepComparison) -> tuple[Residual, ...]:
+    """With the rows' `delta_step_us`, the first two parts add up to the change of the mean wall, and all
+    three to the change of the median wall.
+    """
+    sides = (step.before, step.after)
+    overlap = [side.busy_mean_us - side.kernels_mean_us for side in sides]
+    median_less_mean = [side.wall_us - side.wall_mean_us for side in sides]
+    return (
+        *residual_parts((overlap[0], overlap[1]), (sides[0].idle_mean_us, sides[1].idle_mean_us)),
+        Residual(
+            "median against mean",
+            median_less_mean[0],
+            median_less_mean[1],
+            median_less_mean[1] - median_less_mean[0],
+            "means add up but are moved by single slow steps; the step time that is quoted is the median",
+        ),
+    )
 
 
 def _times(steps: Sequence[StepTotals], aside: dict[int, str]) -> StepTimes:
@@ -172,24 +186,3 @@ def _times(steps: Sequence[StepTotals], aside: dict[int, str]) -> StepTimes:
         usable_steps=len(steps) - len(aside),
         set_aside=tuple(aside.values()),
     )
-
-
-def _judge_times(sides: Sequence[Sequence[float]], wall_us: float, options: AnalysisOptions) -> _Judged:
-    """The judgement of kernels, on one time per step."""
-    if not all(sides):
-        return _Judged("inconclusive", "no usable step", None, None, None)
-    before, after = (_samples(side) for side in sides)
-    judged = judge(before, after, np.zeros(1, dtype=np.int64), wall_us, options)
-    return _Judged(
-        judged.change[0],
-        judged.why[0],
-        known(judged.ci_low_us[0]),
-        known(judged.ci_high_us[0]),
-        known(judged.min_effect_us[0]),
-    )
-
-
-def _samples(values: Sequence[float]) -> Samples:
-    row = np.array([values], dtype=float)
-    nothing = np.full(1, np.nan)
-    return Samples(np.median(row, axis=1), row, row, np.ones(1), nothing, nothing, np.zeros(1))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ..answer_compare import StreamChange
 from ..options import AnalysisOptions
 from ..sqlfiles import rows_of, sql
+from .judgement import judge_times
 from .sides import Side
 
 if TYPE_CHECKING:
     import duckdb
 
 _TIMES = ("kernels", "busy_us", "alone_us", "after_main_us", "longest_us")
+# What makes a tail: work after the main stream's end, or while nothing else runs.
+_TAILS = (("after_main_us", "ends later after the main stream"), ("alone_us", "runs alone for longer"))
 # Time that the same pairs of kernels spend on a stream of either side: what makes two streams the same.
 _SHARED = """
 WITH spent AS (
@@ -23,34 +27,46 @@ SELECT b.stream AS before, a.stream AS after, sum(least(b.total_us, a.total_us))
 FROM spent AS b JOIN spent AS a USING (pair) WHERE b.side = 0 AND a.side = 1
 GROUP BY ALL ORDER BY shared_us DESC, before NULLS LAST, after NULLS LAST
 """
-Stream = tuple[int, int | None]  # capture, stream number
+
+
+@dataclass
+class _Stream:
+    """One stream of one side: what was measured in each step."""
+
+    is_main: bool = False
+    steps: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in _TIMES})
+
+    def median(self, name: str) -> float | None:
+        return median(self.steps[name]) if self.steps[name] else None
+
+
+_Streams = dict[int | None, _Stream]
 
 
 def compare_streams(
-    before: Side, after: Side, scratch: duckdb.DuckDBPyConnection, options: AnalysisOptions
+    before: Side,
+    after: Side,
+    scratch: duckdb.DuckDBPyConnection,
+    step_us: float,
+    options: AnalysisOptions,
 ) -> tuple[StreamChange, ...]:
     """One row per stream, main stream first; told apart by the kernels that they run, then by number."""
     sides = (_stream_times(before), _stream_times(after))
-    rows: list[StreamChange] = []
-    for left, right in _matched(sides, _shared(scratch)):
-        rows.append(_row(left, right, sides, options))
+    rows = [_row(left, right, step_us, options) for left, right in _matched(sides, _shared(scratch))]
     return tuple(sorted(rows, key=lambda row: (not row.is_main, -_longest_busy(row), str(row))))
 
 
-def _stream_times(side: Side) -> dict[int | None, dict[str, Any]]:
-    """Medians over steps per stream; the captures of one step and the repeats together."""
-    cells: dict[int | None, dict[str, Any]] = {}
+def _stream_times(side: Side) -> _Streams:
+    """The streams of a side over all steps; the captures of one step and the repeats together."""
+    found: _Streams = {}
     for session in side.sessions:
         for row in rows_of(session.con, sql("compare_streams.sql")):
-            cell = cells.setdefault(row["stream_id"], {"is_main": False, **{name: [] for name in _TIMES}})
-            cell["is_main"] |= bool(row["is_main"])
+            stream = found.setdefault(row["stream_id"], _Stream())
+            stream.is_main |= bool(row["is_main"])
             for name in _TIMES:
                 if row[name] is not None:
-                    cell[name].append(float(row[name]))
-    for cell in cells.values():
-        for name in _TIMES:
-            cell[name] = median(cell[name]) if cell[name] else None
-    return cells
+                    stream.steps[name].append(float(row[name]))
+    return found
 
 
 def _shared(scratch: duckdb.DuckDBPyConnection) -> list[tuple[int | None, int | None]]:
@@ -58,66 +74,55 @@ def _shared(scratch: duckdb.DuckDBPyConnection) -> list[tuple[int | None, int | 
     return [(before, after) for before, after, _ in scratch.execute(_SHARED).fetchall()]
 
 
-_NOTHING: Any = object()
-
-
 def _matched(
-    sides: tuple[dict[int | None, Any], dict[int | None, Any]], shared: list[tuple[int | None, int | None]]
-) -> list[tuple[Any, Any]]:
+    sides: tuple[_Streams, _Streams], shared: list[tuple[int | None, int | None]]
+) -> list[tuple[tuple[int | None, _Stream] | None, tuple[int | None, _Stream] | None]]:
     """Each stream once: most shared time first, then equal numbers, then alone."""
-    left, right = list(sides[0]), list(sides[1])
-    found = []
-    for before, after in [*shared, *((each, each) for each in list(left))]:
+    left, right = dict(sides[0]), dict(sides[1])
+    found: list[tuple[tuple[int | None, _Stream] | None, tuple[int | None, _Stream] | None]] = []
+    for before, after in [*shared, *((each, each) for each in sides[0])]:
         if before in left and after in right:
-            found.append((before, after))
-            left.remove(before)
-            right.remove(after)
-    found += [(each, _NOTHING) for each in left]
-    return found + [(_NOTHING, each) for each in right]
+            found.append(((before, left.pop(before)), (after, right.pop(after))))
+    found += [((name, stream), None) for name, stream in left.items()]
+    return found + [(None, (name, stream)) for name, stream in right.items()]
 
 
 def _row(
-    left: Any,
-    right: Any,
-    sides: tuple[dict[int | None, Any], dict[int | None, Any]],
+    left: tuple[int | None, _Stream] | None,
+    right: tuple[int | None, _Stream] | None,
+    step_us: float,
     options: AnalysisOptions,
 ) -> StreamChange:
-    before, after = (
-        {} if name is _NOTHING else side[name] for name, side in zip((left, right), sides, strict=True)
-    )
-    values = {
-        f"{name.removesuffix('_us')}_{when}{'_us' if name.endswith('_us') else ''}": cell.get(name)
-        for name in _TIMES
-        for when, cell in (("before", before), ("after", after))
-    }
+    before, after = (each[1] if each else None for each in (left, right))
+    values: dict[str, Any] = {}
+    for name in _TIMES:
+        stem, unit = (name.removesuffix("_us"), "_us") if name.endswith("_us") else (name, "")
+        for when, stream in (("before", before), ("after", after)):
+            values[f"{stem}_{when}{unit}"] = stream.median(name) if stream else None
+    note, longer = "new stream" if after else "stream is gone", False
+    if before and after:
+        is_main = before.is_main or after.is_main
+        note = "" if is_main else _tail(before, after, step_us, options)
+        longer = bool(note)
     return StreamChange(
-        stream_before=None if left is _NOTHING else left,
-        stream_after=None if right is _NOTHING else right,
-        is_main=bool(before.get("is_main") or after.get("is_main")),
-        note=_note(left, right, before, after, options),
+        stream_before=left[0] if left else None,
+        stream_after=right[0] if right else None,
+        is_main=any(stream is not None and stream.is_main for stream in (before, after)),
+        note=note,
+        longer_tail=longer,
         **values,
     )
 
 
-def _note(
-    left: Any, right: Any, before: dict[str, Any], after: dict[str, Any], options: AnalysisOptions
-) -> str:
-    if left is _NOTHING:
-        return "new stream"
-    if right is _NOTHING:
-        return "stream is gone"
-    if after["is_main"]:
-        return ""
+def _tail(before: _Stream, after: _Stream, step_us: float, options: AnalysisOptions) -> str:
+    """How the tail grew, where it did beyond the noise of the steps and by more than a launch gap."""
     told = []
-    for name, words in (
-        ("after_main_us", "ends later than the main stream did"),
-        ("alone_us", "runs alone for longer"),
-    ):
-        was, now = before[name], after[name]
-        if was is None or now is None:
+    for name, words in _TAILS:
+        sides = [[max(0.0, each) for each in stream.steps[name]] for stream in (before, after)]
+        if not all(sides):
             continue
-        grown = max(now, 0.0) - max(was, 0.0)
-        if grown > max(options.idle_gap_us, options.min_effect_share * max(was, 0.0)):
+        grown = median(sides[1]) - median(sides[0])
+        if grown > options.idle_gap_us and judge_times(sides, step_us, options).change == "slower":
             told.append(f"{words}: {grown:+.1f} us")
     return "; ".join(told)
 

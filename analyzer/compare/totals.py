@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..answer_compare import CompareRow, GroupChange, SignatureChange, WaitChange
 from ..options import AnalysisOptions
-from .judgement import Samples, judge
-from .rows import Compared, known
+from .judgement import Samples, judge, known
+from .rows import Compared
 from .table import SideTable
 
 
@@ -40,8 +40,14 @@ def changes_by(
     return tuple(sorted(found, key=lambda group: (-abs(group.delta_step_us), group.name)))
 
 
-def wait_changes(compared: Compared, keys: Sequence[str], limit: int) -> tuple[WaitChange, ...]:
-    """Before which places the device waited longer or shorter, largest change first; only real changes."""
+def wait_changes(
+    compared: Compared, keys: Sequence[str], step_us: float, options: AnalysisOptions
+) -> tuple[WaitChange, ...]:
+    """Before which places the device waited longer or shorter, largest change first.
+
+    Changes below `min_effect_step_share` of the step, and more than `idle_rows` of them, are left out.
+    """
+    least = options.min_effect_step_share * step_us
     before, after = compared.before.waited_us.mean(axis=1), compared.after.waited_us.mean(axis=1)
     order = sorted(range(len(keys)), key=lambda at: (-abs(after[at] - before[at]), keys[at]))
     return tuple(
@@ -54,8 +60,8 @@ def wait_changes(compared: Compared, keys: Sequence[str], limit: int) -> tuple[W
             after_step_us=float(after[at]),
             delta_step_us=float(after[at] - before[at]),
         )
-        for at in order[:limit]
-        if after[at] != before[at]
+        for at in order[: options.idle_rows]
+        if abs(after[at] - before[at]) > least
     )
 
 

@@ -46,7 +46,7 @@ def _criteria(
     share = None
     if step.wall_min_effect_us is not None and step.before.wall_us > 0:
         share = -step.wall_min_effect_us / step.before.wall_us * 100
-    tails = [stream for stream in streams if stream.note]
+    tails = [stream for stream in streams if stream.longer_tail]
     told = step.wall_change != "inconclusive"
     return (
         CriterionRow(
@@ -98,6 +98,6 @@ def _signals(
         )
     if step.busy_delta_us < 0 < step.idle_delta_us and step.wall_delta_us >= 0:
         found.append("kernels got faster but the device waited longer: the waiting only moved")
-    if any(stream.note for stream in streams):
+    if any(stream.longer_tail for stream in streams):
         found.append("another stream got a longer tail: the change may have brought a new point of waiting")
     return tuple(found)
