@@ -213,6 +213,17 @@ class IngestRow:
 
 
 @dataclass(frozen=True)
+class RejectRow:
+    """One row of an export that could not be read, with its place and text."""
+
+    rank: int | None
+    file: str
+    line: int
+    reason: str
+    text: str  # as it stands in the file
+
+
+@dataclass(frozen=True)
 class DeviceListRow:
     """One device of the hardware table, in one line."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..ingest.stage import stage
 from ..ingest.store import RunRecord, Store, land
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
-from .answer import Answer, RankRow
+from .answer import Answer, RankRow, RejectRow
 from .devices import device_info, read_device_argument
 from .layers import assign_layers
 from .runs import device_of_run, file_rows, question_rows, rank_notes, rank_rows
@@ -87,7 +87,7 @@ def ingest_answer(con: duckdb.DuckDBPyConnection, record: RunRecord) -> IngestAn
             "duplicate_rows": _duplicates(con, record.run_id),
             "ranks": ranks,
             "questions": question_rows(con, record.run_id),
-            "rejects": tuple(rejects),
+            "rejects": tuple(RejectRow(**row) for row in rejects),
         },
         rejected=record.rows_rejected,
     )
