@@ -1,8 +1,9 @@
 """Runs the ```console blocks of a page, so that what a reader sees is what the tool prints.
 
 In such a block a line that starts with `$ ` is a command, and what follows is its output, stdout and stderr
-as a terminal shows them. A paragraph `[…]` stands for paragraphs that the page leaves out. Each page runs in
-a folder of its own, in which `npu-roofline demo` has run before; `make` lines run in the checkout.
+as a terminal shows them. A paragraph `[…]` stands for paragraphs that the page leaves out, a line `[…]` at
+the end of a paragraph for its other lines. Each page runs in a folder of its own, in which the demo has run
+before; `make` lines run in the checkout.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Narrow enough for a page; the tables choose their columns by it.
-COLUMNS = "110"
+# Narrow enough for a page, and for no table to show when a run was ingested.
+COLUMNS = "118"
 SECONDS = 300
 LEFT_OUT = "[…]"
 
@@ -89,7 +90,13 @@ def _environment(scripts: Path) -> dict[str, str]:
         if not name.startswith("NPU_ROOFLINE_") and name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     }
     path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
-    return kept | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
+    return kept | {
+        "PATH": path,
+        "COLUMNS": COLUMNS,
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 def _steps(block: str) -> list[Step]:
@@ -114,7 +121,8 @@ def _run_block(block: str, folder: Path) -> str:
 def kept(page: str, printed: str) -> str:
     """What a page shows of an output: all of it, or the paragraphs that it showed before.
 
-    A paragraph is found again by its first words. Raises ValueError for one that is no longer printed.
+    A paragraph is found again by the first words of its first line. Raises ValueError for one that is no
+    longer printed.
     """
     if LEFT_OUT not in page:
         return printed
@@ -128,10 +136,18 @@ def kept(page: str, printed: str) -> str:
         same = [place for place in range(at, len(there)) if _beginning(there[place]) == _beginning(paragraph)]
         if not same:
             raise ValueError(f"the output no longer has a paragraph that begins {_beginning(paragraph)!r}")
-        found.append(there[same[0]])
+        found.append(_cut_alike(paragraph, there[same[0]]))
         at = same[0] + 1
     return "\n\n".join(found) + "\n"
 
 
+def _cut_alike(shown: str, printed: str) -> str:
+    """The printed paragraph, cut after as many lines as the page shows where the page cuts it."""
+    lines = shown.splitlines()
+    if lines[-1] != LEFT_OUT:
+        return printed
+    return "\n".join([*printed.splitlines()[: len(lines) - 1], LEFT_OUT])
+
+
 def _beginning(paragraph: str) -> list[str]:
-    return paragraph.split()[:2]
+    return paragraph.splitlines()[0].split()[:2]

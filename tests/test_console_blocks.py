@@ -59,6 +59,7 @@ def test_paragraphs_that_a_page_leaves_out_stay_out() -> None:
     page = "Title one\nold\n\n[…]\n\nTitle three\nold\n"
     printed = "Title one\nnew 1\n\nTitle two\nnew 2\n\nTitle three\nnew 3\n\nTitle four\nnew 4\n"
     assert kept(page, printed) == "Title one\nnew 1\n\n[…]\n\nTitle three\nnew 3\n"
+    assert kept("Title one\n[…]\n", "Title one\nrow\nrow\n\nTitle two\n") == "Title one\n[…]\n"
 
 
 def test_a_paragraph_that_is_gone_is_an_error() -> None:
