@@ -74,7 +74,7 @@ def other_engines(session: Session) -> tuple[OtherEngineRow, ...]:
     """
     rows = session.rows("""
         SELECT coalesce(s.type, '(no type)') AS type, s.core, k.kernel_class, count(*) AS kernels,
-            sum(k.duration_us) AS total_us
+            sum(round(k.duration_us * 1e6)::BIGINT) / 1e6 AS total_us
         FROM selected_kernels k LEFT JOIN selected_signatures s USING (signature_id)
         WHERE k.kernel_class NOT IN ('aicore', 'communication')
         GROUP BY ALL ORDER BY total_us DESC, type, s.core

@@ -3,7 +3,7 @@
 
 WITH rows_of_selection AS (
     SELECT
-        duration_us,
+        round(duration_us * 1e6)::BIGINT AS duration_ps,
         stream_id,
         duplicate_of IS NOT NULL AS is_duplicate,
         CASE WHEN kernel_class IN ('aicore', 'communication') THEN kernel_class ELSE 'other' END AS class
@@ -15,10 +15,10 @@ WITH rows_of_selection AS (
 SELECT
     count(*) FILTER (is_duplicate) AS duplicate_rows,
     count(*) FILTER (NOT is_duplicate AND class = 'aicore') AS aicore_rows,
-    coalesce(sum(duration_us) FILTER (NOT is_duplicate AND class = 'aicore'), 0) AS aicore_us,
+    coalesce(sum(duration_ps) FILTER (NOT is_duplicate AND class = 'aicore') / 1e6, 0) AS aicore_us,
     count(*) FILTER (NOT is_duplicate AND class = 'communication') AS communication_rows,
-    coalesce(sum(duration_us) FILTER (NOT is_duplicate AND class = 'communication'), 0) AS communication_us,
+    coalesce(sum(duration_ps) FILTER (NOT is_duplicate AND class = 'communication') / 1e6, 0) AS communication_us,
     count(*) FILTER (NOT is_duplicate AND class = 'other') AS other_engine_rows,
-    coalesce(sum(duration_us) FILTER (NOT is_duplicate AND class = 'other'), 0) AS other_engine_us,
+    coalesce(sum(duration_ps) FILTER (NOT is_duplicate AND class = 'other') / 1e6, 0) AS other_engine_us,
     count(DISTINCT stream_id) AS streams
 FROM rows_of_selection;

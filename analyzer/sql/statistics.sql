@@ -63,7 +63,7 @@ durations AS (
     SELECT
         run_id, rank_id, signature_id, part, position,
         count(*) AS count,
-        sum(duration_us) AS total_us,
+        sum(round(duration_us * 1e6)::BIGINT) / 1e6 AS total_us,
         quantile_cont(duration_us, [0.1, 0.5, 0.9]) AS percentiles,
         min(duration_us) AS min_us,
         max(duration_us) AS max_us,

@@ -6,6 +6,7 @@
 CREATE OR REPLACE TEMP VIEW busy_rows AS
 SELECT
     rank_id, step_id, kernel_id, stream_id, kernel_class, start_ns, end_ns, duration_us,
+    round(duration_us * 1e6)::BIGINT AS duration_ps,
     max(end_ns) OVER (
         PARTITION BY rank_id, step_id ORDER BY start_ns, end_ns, kernel_id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -27,13 +28,13 @@ SELECT
     ), 0)::BIGINT AS short_gaps_ns,
     count(*) AS kernels,
     arg_max(kernel_id, (duration_us, -kernel_id)) AS longest_kernel,
-    coalesce(sum(duration_us) FILTER (kernel_class = 'aicore'), 0) AS aicore_us,
-    coalesce(sum(duration_us) FILTER (kernel_class = 'communication'), 0) AS communication_us
+    coalesce(sum(duration_ps) FILTER (kernel_class = 'aicore') / 1e6, 0) AS aicore_us,
+    coalesce(sum(duration_ps) FILTER (kernel_class = 'communication') / 1e6, 0) AS communication_us
 FROM busy_rows
 GROUP BY rank_id, step_id;
 
 CREATE OR REPLACE TEMP VIEW other_engine_steps AS
-SELECT rank_id, step_id, sum(duration_us) AS other_engine_us
+SELECT rank_id, step_id, sum(round(duration_us * 1e6)::BIGINT) / 1e6 AS other_engine_us
 FROM selected_kernels_of_ranks
 WHERE list_contains(getvariable('busy_ranks'), rank_id) AND kernel_class NOT IN ('aicore', 'communication')
 GROUP BY rank_id, step_id;

@@ -12,16 +12,17 @@ WITH keyed AS (
         k.step_id,
         k.signature_id,
         k.kernel_class,
-        k.duration_us,
+        round(k.duration_us * 1e6)::BIGINT AS duration_ps,
         -- greatest() would skip a NULL and answer 0 where no roof is known.
-        CASE WHEN l.achievable_us IS NOT NULL THEN greatest(0, k.duration_us - l.achievable_us) END AS potential_us
+        CASE WHEN l.achievable_us IS NOT NULL
+            THEN round(greatest(0, k.duration_us - l.achievable_us) * 1e6)::BIGINT END AS potential_ps
     FROM selected_kernels AS k
     LEFT JOIN selected_signatures AS s USING (signature_id)
     LEFT JOIN labels AS l USING (signature_id)
     WHERE k.kernel_class IN ('aicore', 'communication')
 ),
 by_step AS (
-    SELECT key, step_id, sum(duration_us) AS duration_us
+    SELECT key, step_id, sum(duration_ps) / 1e6 AS duration_us
     FROM keyed
     GROUP BY key, step_id
 ),
@@ -35,11 +36,11 @@ medians AS (
 SELECT
     key,
     count(*) AS kernels,
-    sum(duration_us) AS total_us,
+    sum(duration_ps) / 1e6 AS total_us,
     m.step_us,
-    coalesce(sum(duration_us) FILTER (kernel_class = 'aicore'), 0) AS aicore_us,
-    coalesce(sum(duration_us) FILTER (kernel_class = 'communication'), 0) AS communication_us,
-    sum(potential_us) AS potential_us
+    coalesce(sum(duration_ps) FILTER (kernel_class = 'aicore') / 1e6, 0) AS aicore_us,
+    coalesce(sum(duration_ps) FILTER (kernel_class = 'communication') / 1e6, 0) AS communication_us,
+    sum(potential_ps) / 1e6 AS potential_us
 FROM keyed
 JOIN medians AS m USING (key)
 GROUP BY key, m.step_us

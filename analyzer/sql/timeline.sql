@@ -20,7 +20,7 @@ capped AS (
     SELECT
         *,
         count(*) FILTER (place > $most) OVER () AS left_out,
-        coalesce(sum(duration_us) FILTER (place > $most) OVER (), 0) AS left_out_us
+        coalesce(fsum(duration_us) FILTER (place > $most) OVER (), 0) AS left_out_us
     FROM ranked
     QUALIFY place <= $most
 )

@@ -7,7 +7,7 @@ WITH by_step AS (
         coalesce(l.bound, 'unknown') AS bound,
         k.step_id,
         count(*) AS kernels,
-        sum(k.duration_us) AS duration_us
+        fsum(k.duration_us) AS duration_us
     FROM selected_kernels AS k
     LEFT JOIN selected_signatures AS s USING (signature_id)
     LEFT JOIN labels AS l USING (signature_id)
@@ -15,7 +15,7 @@ WITH by_step AS (
     GROUP BY ALL
 ),
 pairs AS (
-    SELECT type, bound, sum(kernels)::BIGINT AS kernels, sum(duration_us) AS total_us
+    SELECT type, bound, sum(kernels)::BIGINT AS kernels, fsum(duration_us) AS total_us
     FROM by_step
     GROUP BY type, bound
 )
