@@ -7,17 +7,16 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.fuzz.cases import case
-from tests.fuzz.judge import faults
+from tests.fuzz.judge import group_faults
 
 CASES = 10_000
-CHUNK = 50
+GROUP = 20
 
 
-def judge_chunk(first: int) -> list[str]:
+def judge(first: int) -> list[str]:
     """The faults of the cases from `first` on."""
     with tempfile.TemporaryDirectory() as folder:
-        return [fault for seed in range(first, first + CHUNK) for fault in faults(case(seed), Path(folder))]
+        return group_faults(range(first, first + GROUP), Path(folder))
 
 
 def main() -> int:
@@ -26,12 +25,12 @@ def main() -> int:
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     bad = 0
     with ProcessPoolExecutor() as pool:
-        for done, found in enumerate(pool.map(judge_chunk, range(first, first + count, CHUNK)), start=1):
+        for done, found in enumerate(pool.map(judge, range(first, first + count, GROUP)), start=1):
             bad += len(found)
             for fault in found:
                 print(fault, flush=True)
             if sys.stderr.isatty():
-                print(f"\r{done * CHUNK} cases, {bad} faults", end="", file=sys.stderr)
+                print(f"\r{done * GROUP} cases, {bad} faults", end="", file=sys.stderr)
     print(f"{count} damaged exports, {bad} faults")
     return 1 if bad else 0
 
