@@ -3,7 +3,7 @@
 -- GroupedMatmul is left out: its M is a padded capacity. Inputs: selected_kernels, labels. Grain: step.
 
 WITH by_rows AS (
-    SELECT k.step_id, l.m, sum(k.duration_us) AS duration_us
+    SELECT k.step_id, l.m, sum(round(k.duration_us * 1e6)::BIGINT) / 1e6 AS duration_us
     FROM selected_kernels AS k
     JOIN labels AS l USING (signature_id)
     WHERE l.family = 'matmul' AND l.m IS NOT NULL

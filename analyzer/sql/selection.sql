@@ -1,5 +1,7 @@
 -- What a question looks at: one run, one rank, some of its steps. Everything here is temporary and private to a session.
 -- Inputs: variables selected_run and selected_rank, table selected_steps. Grain: as in the tables below the views.
+-- Durations are summed as whole picoseconds wherever they are summed: a sum of doubles depends on the order in which
+-- threads meet the rows, and the same question would be answered with other last digits.
 -- The run and rank are variables and not a join, so that they reach the scan of kernels as constants.
 
 CREATE TEMP TABLE selection AS
