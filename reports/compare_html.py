@@ -38,7 +38,7 @@ def compare_report(answer: Answer, generated_at: str = "") -> str:
         tiles=_tiles(answer, step),
         step=step,
         rows=table("compare", "rows", answer.rows, ROWS),
-        came_or_went=table("compare", "rows", came_or_went, ROWS) if came_or_went else None,
+        came_or_went=table("compare", "new_and_gone", came_or_went, ROWS) if came_or_went else None,
         tables={name: made for name in _TABLES if (made := _extra(answer, name))},
         verdict=answer.extras.get("verdict"),
         criteria=_criteria(answer.extras.get("verdict")),

@@ -43,10 +43,6 @@ def render(answer: Answer, format: str = "table", width: int | None = None, colo
         from .markdown import render_markdown
 
         return render_markdown(answer)
-    if format == "html" and answer.command == "compare":
-        from .compare_html import compare_report
-
-        return compare_report(answer)
     if format == "html":
         return _page(answer)
     raise WrongUsage(f"unknown format {format!r}", f"the formats are: {', '.join(FORMATS)}")
