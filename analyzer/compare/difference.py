@@ -109,9 +109,9 @@ def _bounds(side: Side) -> dict[int, str]:
 
 def _coverage(sides: tuple[Side, Side]) -> Coverage:
     """The coverage of the side after, with the sentences of both sides."""
-    before, after = (coverage(side.first) for side in sides)
-    sentence = f"Before: {before.sentence} After: {after.sentence}"
-    return replace(after, sentence=sentence)
+    found = [coverage(side.first) for side in sides]
+    before, after = (each.sentence.removeprefix("Coverage: ") for each in found)
+    return replace(found[1], sentence=f"Coverage before: {before} After: {after}")
 
 
 def _check_sums(
