@@ -149,7 +149,7 @@ def report_data(session: Session) -> ReportInput:
     return ReportInput(
         summary=asked,
         hotspots=hotspots(session),
-        candidates=candidates(session),
+        candidates=candidates(session, top=None),
         points=points[:ROOFLINE_POINTS],
         points_left_out=max(0, len(points) - ROOFLINE_POINTS),
         roofs=_roofs(session, points),

@@ -71,8 +71,8 @@ def steps_figure(steps: Sequence[StepRow]) -> Figure:
     shown = steps[:STEPS_SHOWN]
     labels = [f"step {step.step_id}" for step in shown]
     parts = (
-        ("busy", css_variable("accent"), [step.busy_us for step in shown]),
-        ("idle", css_variable("warn"), [step.idle_us for step in shown]),
+        ("busy", css_variable("busy"), [step.busy_us for step in shown]),
+        ("idle", css_variable("idle-mark"), [step.idle_us for step in shown]),
     )
     data = [
         {

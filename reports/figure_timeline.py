@@ -112,7 +112,7 @@ def _idle_trace(timeline: Timeline) -> dict[str, Any]:
         "y": [_IDLE_LANE] * len(timeline.gaps),
         "x": [gap.idle_us for gap in timeline.gaps],
         "base": [gap.start_us for gap in timeline.gaps],
-        "marker": {"color": css_variable("warn"), "line": {"width": 0}},
+        "marker": {"color": css_variable("idle-mark"), "line": {"width": 0}},
         "hoverinfo": "text",
         "hovertext": [
             hover("device idle", (("at", f"{gap.start_us:,.2f} us for {gap.idle_us:,.2f} us"),))

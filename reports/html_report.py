@@ -141,7 +141,8 @@ def timeline_sentence(timeline: Timeline) -> str:
     if timeline.gaps:
         stretches = "stretch" if timeline.all_gaps == 1 else "stretches"
         text += (
-            f"Nothing runs in {timeline.all_gaps:,} {stretches} of at least {timeline.least_gap_us:g} us, "
+            "No AI-core and no communication kernel runs in "
+            f"{timeline.all_gaps:,} {stretches} of at least {timeline.least_gap_us:g} us, "
             f"{format_duration(timeline.all_gaps_us)} together{_marked(timeline)}; the rest of the idle time "
             "is in shorter gaps between kernels. "
         )

@@ -26,6 +26,9 @@ PALETTE: Final = MappingProxyType(
         "bound-communication": ("#b0508a", "#dd8fbc"),
         "bound-other": ("#6b7480", "#98a2ae"),
         "bound-unknown": ("#9aa3ad", "#6f7884"),
+        # Idle is no bound: black and white stay apart from every hue above.
+        "idle-mark": ("#2b323c", "#dfe4ea"),
+        "busy": ("#8493a6", "#74849a"),
         "idle": ("#e3e6ea", "#2d333d"),
         "good": ("#00795a", "#2fbf96"),
         "bad": ("#b3261e", "#ff8a80"),

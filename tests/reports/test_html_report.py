@@ -96,8 +96,9 @@ def test_what_cannot_be_told_is_said() -> None:
 def test_what_the_timeline_leaves_out_is_said() -> None:
     """The sentence names the step, the gaps it marks, and the kernels that the cap left out."""
     assert timeline_sentence(timeline()) == (
-        "Step 4, the median of 3 by wall time: 100.0 us, 50.0 us of it idle. Nothing runs in 1 stretch of at "
-        "least 10 us, 50.0 us together; the rest of the idle time is in shorter gaps between kernels."
+        "Step 4, the median of 3 by wall time: 100.0 us, 50.0 us of it idle. No AI-core and no "
+        "communication kernel runs in 1 stretch of at least 10 us, 50.0 us together; the rest of the idle "
+        "time is in shorter gaps between kernels."
     )
     assert (
         "1,200 stretches of at least 10 us, 9.0 ms together (the 1 longest are marked)"
