@@ -105,7 +105,7 @@ class CandidateRow:
     role: str | None  # None = not known
     layer_scope: str  # of the window: same_layer | previous_layer
     occurrences_per_step: float
-    weight_bytes: int
+    weight_bytes: int | None  # None = no weight is known (only among the rejected)
     weights: tuple[WeightRow, ...]
     window: WindowRow | None  # None = no window at all
     alternatives: tuple[WindowRow, ...]

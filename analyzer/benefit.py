@@ -48,7 +48,8 @@ def saved_us(prefetched: float, load: TargetLoad, rates: MemoryRates, options: A
     (up to the highest figure of any source): else the fastest loads would seem to have nothing to gain.
     """
     useful = min(prefetched * load.hit_share, load.weight_bytes)
-    seen = min(load.weight_bytes / load.duration_us, rates.hbm_max_bytes_s / US_PER_S)
+    fastest = rates.hbm_max_bytes_s / US_PER_S
+    seen = min(load.weight_bytes / load.duration_us, fastest) if load.duration_us > 0 else 0.0
     hbm = max(options.eff_hbm * rates.hbm_bytes_s / US_PER_S, seen)
     l2 = options.l2_read_efficiency * rates.l2_read_bytes_s / US_PER_S
     remaining_floor = max((load.weight_bytes - useful) / hbm + useful / l2, load.other_floor_us)

@@ -48,8 +48,8 @@ def ordered(rows: Iterable[CandidateRow]) -> tuple[CandidateRow, ...]:
     )
 
 
-def rejected_row(group: LabelledGroup, judgement: Judgement) -> CandidateRow:
-    """A weight-carrying kernel that is no target, with the reason."""
+def rejected_row(group: LabelledGroup, judgement: Judgement, per_step: float) -> CandidateRow:
+    """A weight-carrying kernel that is no target, with the reason; `per_step` counts its occurrences."""
     return CandidateRow(
         id=f"c-{group.row.hex_id[:8]}-all",
         target_type=group.row.type or "",
@@ -60,8 +60,8 @@ def rejected_row(group: LabelledGroup, judgement: Judgement) -> CandidateRow:
         confidence=group.label.confidence,
         role=None,
         layer_scope=SAME,
-        occurrences_per_step=0.0,
-        weight_bytes=group.work.weight_bytes or 0,
+        occurrences_per_step=per_step,
+        weight_bytes=group.work.weight_bytes,
         weights=_weights(group, None),
         window=None,
         alternatives=(),
@@ -134,7 +134,7 @@ class RowWriter:
             role=None,
             layer_scope=_scope(best.window.dependency) if best else SAME,
             occurrences_per_step=per_step,
-            weight_bytes=group.work.weight_bytes or 0,
+            weight_bytes=group.work.weight_bytes,
             weights=_weights(group, best if status == "candidate" else None),
             window=self._window(best) if best else None,
             alternatives=tuple(self._window(each) for each in site.windows if each is not best),

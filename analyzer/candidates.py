@@ -31,7 +31,6 @@ class Survey:
     rows: tuple[CandidateRow, ...]  # candidates by falling saving, then targets without a safe window
     rejected: tuple[CandidateRow, ...]
     sites: dict[str, Site]  # by row id
-    groups: dict[str, LabelledGroup]  # by row id, of the rejected
     notes: tuple[str, ...]
 
 
@@ -89,7 +88,7 @@ def survey(
     steps = _decode_steps(session)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]
     if rates is None or stop:
-        return Survey((), (), {}, {}, (*notes, *stop))
+        return Survey((), (), {}, (*notes, *stop))
     rules = Rules(rates, options, share, cap, cmo_gb_s, allow_comm_windows, include_unsafe)
     notes += _selection_notes(session, steps)
     return _survey(session, rules, steps, notes)
@@ -100,20 +99,20 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
     sequence = kernel_sequence(session, steps)
     finder = SiteFinder(sequence, rules, structure.period)
     found: list[Site] = []
-    refused: dict[tuple[int, str], tuple[LabelledGroup, Judgement]] = {}
+    refused = Refusals(sequence.steps)
     for place, group in enumerate(sequence.places):
         if not is_weighted(group):
             continue
         judgement = judge_target(group, rules.options)
         if judgement.eligible and group.part == SIDE:
             judgement = Judgement(
-                False, "it runs beside the main stream in varying order: nothing is always before it"
+                False, "it runs beside the main stream in varying order: nothing always precedes it"
             )
         if judgement.eligible:
             found += finder.sites(place, judgement)
         else:
-            refused.setdefault((group.signature_id, judgement.reason), (group, judgement))
-    if not found and not refused:
+            refused.add(group, judgement)
+    if not found and not refused.groups:
         notes.append(
             "No kernel has a known weight: shapes are not in this export "
             "(torch_npu profiler: record_shapes=True, level 1 or 2)."
@@ -121,26 +120,36 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
     writer = RowWriter(session, sequence, rules)
     written, sites, unprofitable = writer.rows(found)
     rows = with_shared_windows(ordered(written), sites)
-    rejected = [rejected_row(group, judgement) for group, judgement in refused.values()]
     return Survey(
         rows=tuple(rows),
-        rejected=(*unprofitable, *sorted(_merged(rejected), key=lambda row: (-row.target_us, row.id))),
+        rejected=(*unprofitable, *refused.rows()),
         sites=sites,
-        groups={row.id: group for row, (group, _) in zip(rejected, refused.values(), strict=True)},
         notes=(*notes, *structure.notes, *summary_notes(rows, sites, rules, step_us(session))),
     )
 
 
-def _merged(rows: list[CandidateRow]) -> list[CandidateRow]:
-    """One row per signature: the reasons of its places joined."""
-    by_id: dict[str, CandidateRow] = {}
-    for row in rows:
-        known = by_id.get(row.id)
-        if known is None:
-            by_id[row.id] = row
-        else:
-            by_id[row.id] = replace(known, notes=(*known.notes, f"elsewhere: {row.reason}"))
-    return list(by_id.values())
+class Refusals:
+    """Weight-carrying kernels that are no targets, one row per signature however many places it stands at."""
+
+    def __init__(self, steps: int) -> None:
+        self.groups: dict[int, list[tuple[LabelledGroup, Judgement]]] = {}
+        self._steps = steps
+
+    def add(self, group: LabelledGroup, judgement: Judgement) -> None:
+        """Take in one place of a signature."""
+        self.groups.setdefault(group.signature_id, []).append((group, judgement))
+
+    def rows(self) -> list[CandidateRow]:
+        """The rows, by falling duration; other reasons than the first are notes."""
+        rows = []
+        for places in self.groups.values():
+            group, judgement = places[0]
+            row = rejected_row(
+                group, judgement, sum(each.statistics.count for each, _ in places) / self._steps
+            )
+            others = dict.fromkeys(each.reason for _, each in places if each.reason != judgement.reason)
+            rows.append(replace(row, notes=tuple(f"elsewhere: {reason}" for reason in others)))
+        return sorted(rows, key=lambda row: (-row.target_us, row.id))
 
 
 def _with_eta(options: AnalysisOptions, eta: float | None) -> AnalysisOptions:
