@@ -68,12 +68,24 @@ def labelled_groups(session: Session) -> tuple[LabelledGroup, ...]:
 
     AI-core and communication rows only: AI_CPU, DSA and other engines have no roofline and are counted apart.
     """
-    return _cached(session, "labelled_groups", "s.part IS NULL AND s.position IS NULL")
+    if "labelled_groups" not in session.cache:
+        rows = _statistics_rows(session, "s.part IS NULL AND s.position IS NULL")
+        session.cache["labelled_groups"] = tuple(_label(session, row) for row in rows)
+    return session.cache["labelled_groups"]
 
 
 def labelled_positions(session: Session) -> tuple[LabelledGroup, ...]:
-    """One group per signature and place (part, position) of the selection, by falling total time."""
-    return _cached(session, "labelled_positions", "s.part IS NOT NULL")
+    """One group per signature and place (part, position) of the selection, by falling total time.
+
+    A place that was seen once has the label of its signature: a single row is evidence, not a label.
+    """
+    if "labelled_positions" not in session.cache:
+        labels = {group.signature_id: group.label for group in labelled_groups(session)}
+        session.cache["labelled_positions"] = tuple(
+            _label(session, row, labels[row["signature_id"]] if row["count"] == 1 else None)
+            for row in _statistics_rows(session, "s.part IS NOT NULL")
+        )
+    return session.cache["labelled_positions"]
 
 
 def training_evidence(session: Session) -> tuple[str, ...]:
@@ -118,12 +130,6 @@ def achievable_us(group: LabelledGroup) -> float | None:
     return group.label.floors.achievable_us
 
 
-def _cached(session: Session, key: str, where: str) -> tuple[LabelledGroup, ...]:
-    if key not in session.cache:
-        session.cache[key] = tuple(_label(session, row) for row in _statistics_rows(session, where))
-    return session.cache[key]
-
-
 def _statistics_rows(session: Session, where: str) -> list[dict[str, Any]]:
     return session.rows(
         "SELECT s.*, g.* EXCLUDE (run_id, signature_id) FROM selected_statistics s "
@@ -133,10 +139,12 @@ def _statistics_rows(session: Session, where: str) -> list[dict[str, Any]]:
     )
 
 
-def _label(session: Session, row: dict[str, Any]) -> LabelledGroup:
+def _label(session: Session, row: dict[str, Any], label: Label | None = None) -> LabelledGroup:
+    """The group of one statistics row; classified from its own medians unless the label is given."""
     text, signature, work = _modelled(session, row)
     measured = measurement(row, _pmu_names(session), session.run.metric_mode or "none")
-    label = classify(work, measured, session.device.device, session.roofline_options)
+    if label is None:
+        label = classify(work, measured, session.device.device, session.roofline_options)
     return LabelledGroup(
         text.signature_id, text, signature, row["part"], row["position"], measured, work, label
     )

@@ -36,7 +36,7 @@ def test_rejected_rows_are_counted_and_shown(samples: dict[str, Path], tmp_path:
     answer = ingest_run([samples["broken_rows"]], tmp_path / "a.duckdb")
     assert answer.rejected > 0
     assert answer.extras["rows_read"] == answer.extras["rows_kept"] + answer.rejected
-    assert all(each["reason"] and each["line"] for each in answer.extras["rejects"])
+    assert all(each.reason and each.line for each in answer.extras["rejects"])
 
 
 def test_the_same_content_is_refused_unless_replaced(samples: dict[str, Path], tmp_path: Path) -> None:
