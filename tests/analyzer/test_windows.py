@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from npu_roofline.analyzer.options import AnalysisOptions
 from npu_roofline.analyzer.walk import accepted, judge
 from npu_roofline.analyzer.windows import BlockingKernels, walk_back, windows_of
@@ -169,3 +173,43 @@ def test_an_accepted_collective_takes_what_its_links_can_carry():
     assert [each.place for each in window.inside] == [0, 1]
     assert window.duration_us == pytest.approx(1 + 9 + 1 + 4 + 1)  # with three gaps
     assert window.spare_bytes == pytest.approx(16 * ACHIEVABLE - 3_600_000 - 1_000_000)
+
+
+KINDS = (
+    kernel("Norm", 4.0, 1_000_000, position=0),
+    kernel("Swiglu", 7.0, 4_000_000, "activation", position=1),
+    kernel("Cast", 2.0, 0, "move", position=2),
+    DOWN,
+)
+
+
+@given(
+    durations=st.lists(
+        st.lists(st.tuples(st.integers(1, 200), st.integers(0, 50)), min_size=3, max_size=3),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_longer_windows_hold_the_shorter_ones(durations):
+    """Property: one more kernel makes a window longer, holds all of the shorter one, and never has spare
+    beyond what HBM gives in its time; p10 is at most the median.
+    """
+    steps = []
+    for step in durations:
+        placed, now = [], 0.0
+        for place, (length, gap) in enumerate(step):
+            placed.append((place, now, now + length / 10))
+            now += (length + gap + 1) / 10
+        steps.append([*placed, (3, now, now + 20.0)])
+    kernels = sequence(KINDS, steps)
+    windows = _windows(kernels, _walk(kernels, target=3))
+    assert [len(each.inside) for each in windows] == [0, 1, 2]
+    for shorter, longer in pairwise(windows):
+        assert longer.duration_us > shorter.duration_us
+        assert [each.place for each in longer.inside][1:] == [each.place for each in shorter.inside]
+        assert longer.busy_bytes >= shorter.busy_bytes
+    for each in windows:
+        assert each.duration_us <= each.median_us + 1e-9
+        assert 0 <= each.spare_bytes <= ACHIEVABLE * each.duration_us + 1e-6
+        assert 0 <= each.utilisation <= 1
+        assert len(each.occurrences) == len(steps)
