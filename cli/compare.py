@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 def compare(
     *,
     before: Annotated[
-        str, typer.Argument(metavar="BEFORE", help="The run before the change; a1,a2 for repeats.")
+        str,
+        typer.Argument(
+            metavar="BEFORE",
+            help="The run before the change; a1,a2 for repeats, a@4-7 for some of its steps.",
+        ),
     ],
     after: Annotated[
-        str, typer.Argument(metavar="AFTER", help="The run after the change; b1,b2 for repeats.")
+        str, typer.Argument(metavar="AFTER", help="The run after the change, written the same way.")
     ],
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when the step or a kernel got slower.")
@@ -57,7 +61,7 @@ def _fail_on_regression(answer: Answer, threshold: float) -> None:
     from ..errors import CheckFailed
     from .output import say
 
-    found = regressions(answer.rows, answer.extras["step"], threshold)
+    found = regressions(answer.rows, answer.extras["step"], threshold, answer.extras["signatures"])
     for line in found:
         say(f"regression: {line}")
     if found:

@@ -61,15 +61,17 @@ class Selection:
     ] = None
     db: Database = DEFAULT_DATABASE
 
-    def session(self, run: str | None = None) -> AbstractContextManager[Session]:
-        """Open the selected part of the database; `run` overrides --run where a command takes two runs."""
+    def session(self, run: str | None = None, steps: str | None = None) -> AbstractContextManager[Session]:
+        """Open the selected part of the database; `run` and `steps` override the options where a command
+        takes two runs.
+        """
         from ..analyzer.session import open_session
 
         return open_session(
             self.db,
             run=self.run if run is None else run,
             rank=self.rank,
-            steps=self.steps,
+            steps=self.steps if steps is None else steps,
             device=self.device,
             hbm_gb_s=self.hbm_gb_s,
             config=self.config,

@@ -52,7 +52,7 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
     left_over = residuals(step)
     _check_sums(rows, compared, totals, step, left_over)
     identical = step.wall_change == "same" and step.wall_ci_low_us == 0 and _all_same(rows)
-    sentence = headline(rows, step, identical, streams)
+    signatures = signature_changes(compared, step.before.wall_us, options)
     return Answer(
         command="compare",
         run=sides[1].first.run,
@@ -61,7 +61,7 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
         rows=rows,
         notes=comparison_notes(*sides, compared.pairs, rows, step),
         extras={
-            "sentence": sentence,
+            "sentence": headline(rows, step, identical, streams, signatures),
             "before": sides[0].first.run,
             "after": sides[1].first.run,
             "sides": (sides[0].name, sides[1].name),
@@ -72,11 +72,11 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
             "step_times": step_times(totals, options),
             "groups": changes_by(rows, lambda row: row.group, counts),
             "types": changes_by(rows, lambda row: row.type, counts),
-            "signatures": signature_changes(compared, step.before.wall_us, options),
+            "signatures": signatures,
             "waits": wait_changes(compared, pair_keys(compared), step.before.wall_us, options),
             "streams": streams,
             "other_engines": tuple(sorted(other, key=_largest_first)),
-            "regressions": regressions(rows, step),
+            "regressions": regressions(rows, step, signatures=signatures),
         },
     )
 

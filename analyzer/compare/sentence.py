@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ...units import format_duration
-from ..answer_compare import CompareRow, StepComparison, StreamChange
+from ..answer_compare import CompareRow, SignatureChange, StepComparison, StreamChange
 
 _SHOWN = 1  # kernels of each kind named in the first line
 
 
 def headline(
-    rows: Sequence[CompareRow], step: StepComparison, identical: bool, streams: Sequence[StreamChange] = ()
+    rows: Sequence[CompareRow],
+    step: StepComparison,
+    identical: bool,
+    streams: Sequence[StreamChange] = (),
+    signatures: Sequence[SignatureChange] = (),
 ) -> str:
     """One sentence: the step, what is behind its change, the kernels that changed beyond noise."""
     if identical:
@@ -20,34 +24,58 @@ def headline(
     parts = [_step(step)]
     if behind := _busy_or_idle(step):
         parts.append(behind)
-    parts.append(_kernels(rows))
+    parts.append(_kernels(rows, only_together(rows, signatures)))
     if tails := sum(stream.longer_tail for stream in streams):
         parts.append(f"{_plural(tails, 'other stream')} with a longer tail")
     return "; ".join(parts) + "."
 
 
 def regressions(
-    rows: Iterable[CompareRow], step: StepComparison, threshold_pct: float = 0.0
+    rows: Sequence[CompareRow],
+    step: StepComparison,
+    threshold_pct: float = 0.0,
+    signatures: Sequence[SignatureChange] = (),
 ) -> tuple[str, ...]:
-    """One line per accepted slow-down above the threshold (per cent): the step, then kernels by time lost."""
+    """One line per accepted slow-down above the threshold (per cent): the step, then kernels by time lost.
+
+    A signature whose places are only together slow enough to be told gets a line, too.
+    """
     lines = []
     if step.wall_change == "slower" and (step.wall_delta_pct or 0.0) > threshold_pct:
         lines.append(
             f"step: {_arrow(step.before.wall_us, step.after.wall_us)} ({step.wall_delta_pct:+.1f} %)"
         )
-    slower = [row for row in rows if row.change == "slower" and (row.delta_pct or 0.0) > threshold_pct]
-    for row in sorted(slower, key=lambda row: (-(row.delta_step_us or 0.0), row.key)):
+    slower: list[CompareRow | SignatureChange] = [*rows, *only_together(rows, signatures)]
+    found = [each for each in slower if each.change == "slower" and (each.delta_pct or 0.0) > threshold_pct]
+    for each in sorted(found, key=lambda each: (-(each.delta_step_us or 0.0), _where(each))):
         lines.append(
-            f"{named(row)} at {row.key}: {row.before_us:.2f} -> {row.after_us:.2f} us "
-            f"({row.delta_pct:+.1f} %), {row.delta_step_us:+.1f} us per step"
+            f"{named(each)} at {_where(each)}: {each.before_us:.2f} -> {each.after_us:.2f} us "
+            f"({each.delta_pct:+.1f} %), {each.delta_step_us:+.1f} us per step"
         )
     return tuple(lines)
 
 
-def named(row: CompareRow) -> str:
+def only_together(
+    rows: Sequence[CompareRow], signatures: Sequence[SignatureChange]
+) -> tuple[SignatureChange, ...]:
+    """Signatures that changed beyond noise while none of their places did by itself."""
+    told = {(row.type, row.input_shapes, row.change) for row in rows}
+    return tuple(
+        each
+        for each in signatures
+        if each.change in ("faster", "slower") and (each.name, each.input_shapes, each.change) not in told
+    )
+
+
+def _where(changed: CompareRow | SignatureChange) -> str:
+    return changed.key if isinstance(changed, CompareRow) else f"all its {changed.places} places"
+
+
+def named(row: CompareRow | SignatureChange) -> str:
     """A kernel in a sentence: its type and, where recorded, its input shapes, cut to a readable length."""
     shapes = row.input_shapes or ""
-    return f"{row.type} {shapes[:40] + '…' if len(shapes) > 40 else shapes}".strip()
+    type_name = row.type if isinstance(row, CompareRow) else row.name
+    return f"{type_name} {shapes[:40] + '…' if len(shapes) > 40 else shapes}".strip()
 
 
 def _step(step: StepComparison) -> str:
@@ -73,7 +101,7 @@ def _busy_or_idle(step: StepComparison) -> str:
     return f"{kernels}, {waited}"
 
 
-def _kernels(rows: Sequence[CompareRow]) -> str:
+def _kernels(rows: Sequence[CompareRow], together: Sequence[SignatureChange]) -> str:
     """The kernels that changed beyond noise, the most important first, and what came or went."""
     changed = [row for row in rows if row.change in ("faster", "slower")]
     types = Counter(row.type for row in changed)
@@ -92,6 +120,11 @@ def _kernels(rows: Sequence[CompareRow]) -> str:
         )
         more = f" and {len(found) - _SHOWN} more {change}" if len(found) > _SHOWN else ""
         said.append(listed + more)
+    said += [
+        f"{named(each)} {abs(each.delta_us):.1f} us {each.change} a call over its {each.places} places "
+        f"({_signed(each.delta_step_us)} a step)"
+        for each in together[:_SHOWN]
+    ]
     for change in ("new", "gone"):
         left = [row for row in rows if row.change == change]
         if left:

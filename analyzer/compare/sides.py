@@ -7,16 +7,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ...errors import WrongUsage
+from ...errors import InputMissing, WrongUsage
 
 if TYPE_CHECKING:
     from ..session import Session
 
 
 class OpenRun(Protocol):
-    """Opens the run of a name, e.g. `lambda name: open_session(db, name)`."""
+    """Opens a run by name, with some of its steps where they are given (as --steps takes them)."""
 
-    def __call__(self, run: str) -> AbstractContextManager[Session]: ...
+    def __call__(self, run: str, steps: str | None = None) -> AbstractContextManager[Session]: ...
 
 
 @dataclass(frozen=True)
@@ -91,27 +91,44 @@ class Side:
 def parse_side(text: str) -> tuple[tuple[str, ...], ...]:
     """'a1,a2' -> (('a1',), ('a2',)); 'a+b' -> (('a', 'b'),). Raises WrongUsage for an empty name."""
     repeats = tuple(tuple(name.strip() for name in part.split("+")) for part in text.split(","))
-    if any(not name for captures in repeats for name in captures):
+    if any(not name.split("@")[0] for captures in repeats for name in captures):
         raise WrongUsage(
             f"{text!r} names no run at one place",
-            "write a run, a1,a2 for repeats, or a+b for one step in two parts",
+            "write a run, a1,a2 for repeats, a+b for one step in two captures, a@4-7 for some steps",
         )
     return repeats
 
 
 @contextmanager
 def open_side(text: str, open_run: OpenRun) -> Iterator[Side]:
-    """Open every run that the text names. A run whose own name holds a comma or plus is found first."""
-    from ...errors import InputMissing
+    """Open every run that the text names: `a`, `a1,a2`, `a+b`, each with `@steps` where only some are meant.
 
+    A run whose own name holds one of these signs is found first. Raises InputMissing for a run that is not
+    there, WrongUsage for an empty name.
+    """
     with ExitStack() as stack:
-        try:
-            whole = stack.enter_context(open_run(text))
-        except InputMissing as missing:
-            names = parse_side(text)
-            if names == ((text.strip(),),):
-                raise missing
-        else:
+        whole = _opened(stack, open_run, text)
+        if whole is not None:
             yield Side(((whole,),))
             return
-        yield Side(tuple(tuple(stack.enter_context(open_run(name)) for name in names_) for names_ in names))
+        names = parse_side(text)
+        yield Side(tuple(tuple(_open(stack, open_run, name) for name in captures) for captures in names))
+
+
+def _opened(stack: ExitStack, open_run: OpenRun, name: str) -> Session | None:
+    """The run of exactly this name; None where it is not there but the name may mean something else."""
+    try:
+        return stack.enter_context(open_run(name))
+    except InputMissing:
+        if not set(name) & set(",+@"):
+            raise
+        return None
+
+
+def _open(stack: ExitStack, open_run: OpenRun, name: str) -> Session:
+    """One run of a side; what stands behind the last @ are its steps."""
+    found = _opened(stack, open_run, name)
+    if found is not None:
+        return found
+    run, _, steps = name.rpartition("@")
+    return stack.enter_context(open_run(run, steps))

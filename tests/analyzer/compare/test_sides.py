@@ -22,10 +22,10 @@ def opener(*names: str):
     """Opens runs that exist under exactly these names."""
 
     @contextmanager
-    def open_run(run: str) -> Iterator[Session]:
+    def open_run(run: str, steps: str | None = None) -> Iterator[Session]:
         if run not in names:
             raise InputMissing(f"no run is named {run!r}")
-        yield one_step(run)
+        yield one_step(f"{run} at {steps}" if steps else run)
 
     return open_run
 
@@ -36,7 +36,7 @@ def test_a_comma_separates_repeats_and_a_plus_captures_of_one_step() -> None:
     assert parse_side("plain") == (("plain",),)
 
 
-@pytest.mark.parametrize("text", ["", "a,", "+a", "a++b"])
+@pytest.mark.parametrize("text", ["", "a,", "+a", "a++b", "@3", "a,@2"])
 def test_an_empty_name_is_wrong_usage(text: str) -> None:
     """A separator without a run beside it is refused with what to write instead."""
     with pytest.raises(WrongUsage, match="names no run"):
@@ -55,6 +55,14 @@ def test_both_captures_of_a_step_are_opened() -> None:
         assert side.name == "b8+b1"
         assert [step.step_ids for step in side.steps()] == [(1, 1)]
         assert side.steps()[0].text == "step 1+1 of b8+b1"
+
+
+def test_some_steps_of_a_run_are_chosen_behind_the_at_sign() -> None:
+    """Steps may be given for each run: a@1-2,b@3; a run that is named with an at sign is found first."""
+    with open_side("a@1-2,b@3", opener("a", "b")) as side:
+        assert [session.run.name for session in side.sessions] == ["a at 1-2", "b at 3"]
+    with open_side("a@1", opener("a", "a@1")) as side:
+        assert [session.run.name for session in side.sessions] == ["a@1"]
 
 
 def test_a_missing_run_says_which() -> None:
