@@ -9,7 +9,7 @@ from ..ingest.availability import availability
 from ..ingest.store import RunRecord, Store, find_run, runs
 from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
 from .devices import device_info, resolve_for_rank
-from .sqlfiles import rows_of
+from .sqlfiles import rows_of, utc_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -108,7 +108,7 @@ def _run_row(con: duckdb.DuckDBPyConnection, record: RunRecord) -> RunRow:
     return RunRow(
         name=record.name,
         run_id=record.run_id,
-        ingested_at=record.ingested_at.isoformat(timespec="seconds"),
+        ingested_at=utc_text(record.ingested_at),
         ranks=len(ranks),
         ranks_with_kernels=sum(rank.has_kernels for rank in ranks),
         kernels=sum(rank.kernels for rank in ranks),

@@ -14,7 +14,7 @@ from .answer import DeviceInfo, RunInfo
 from .config import read_config
 from .devices import device_info, resolve_for_rank
 from .selection import choose_rank, choose_steps, select
-from .sqlfiles import rows_of
+from .sqlfiles import rows_of, utc_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -107,7 +107,7 @@ def _run_info(record: Any, rank: dict[str, Any], ranks: tuple[int, ...], steps: 
         rank=rank["rank_id"],
         ranks=ranks,
         steps=steps,
-        ingested_at=record.ingested_at.isoformat(timespec="seconds"),
+        ingested_at=utc_text(record.ingested_at),
         source_paths=tuple(record.source_paths),
         cann_version=rank["cann_version"],
         torch_npu_version=rank["torch_npu_version"],

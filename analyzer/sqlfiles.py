@@ -1,8 +1,9 @@
-"""The statements in analyzer/sql, by file name."""
+"""The statements in analyzer/sql by file name, and rows and times of the database as Python has them."""
 
 from __future__ import annotations
 
 import functools
+from datetime import datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -26,3 +27,8 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str, parameters: Any = None) 
     cursor = con.execute(query, parameters)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def utc_text(moment: datetime) -> str:
+    """A time of the database, which is UTC without saying so, as ISO 8601: 2026-01-02T03:04:05Z."""
+    return f"{moment.isoformat(timespec='seconds')}Z"

@@ -1,5 +1,5 @@
 -- Busy time of each stream: the union of its rows within each step, summed over steps; and its span.
--- Input: selected_kernels. Grain: stream.
+-- Inputs: selected_kernels, streams. Grain: stream.
 
 WITH marked AS (
     SELECT
@@ -21,8 +21,12 @@ by_step AS (
     GROUP BY stream_id, step_id
 )
 SELECT
-    coalesce('stream ' || stream_id, 'no stream (collectives listed by name)') AS key,
-    sum(busy_ns) / 1e3 AS busy_us,
-    sum(wall_ns) / 1e3 AS wall_us
-FROM by_step
-GROUP BY stream_id;
+    coalesce('stream ' || b.stream_id, 'no stream (collectives listed by name)') AS key,
+    sum(b.busy_ns) / 1e3 AS busy_us,
+    sum(b.wall_ns) / 1e3 AS wall_us,
+    CASE WHEN any_value(s.is_main) THEN 'main stream: the most AI-core time of this rank' ELSE '' END AS note
+FROM by_step AS b
+LEFT JOIN streams AS s
+    ON s.run_id = getvariable('selected_run')::INTEGER AND s.rank_id = getvariable('selected_rank')::INTEGER
+    AND s.stream_id = b.stream_id
+GROUP BY b.stream_id;

@@ -150,6 +150,15 @@ def test_other_engines_are_listed_apart(answer: Any) -> None:
     assert sum(row.kernels for row in answer.rows) == 3335 + 150
 
 
+def test_the_main_stream_is_named(real_session: OpenReal) -> None:
+    """Stream 166 holds 3,100 kernels and most AI-core time; its busy time is below the wall of the steps."""
+    with real_session(LONGCAT) as session:
+        rows = {row.key: row for row in summary(session, by="stream").rows}
+    assert [key for key, row in rows.items() if row.note.startswith("main stream")] == ["stream 166"]
+    assert rows["stream 166"].kernels == 3100
+    assert rows["stream 166"].busy_us == pytest.approx(36_086, abs=1)
+
+
 def test_selected_steps_have_medians_of_their_own(real_session: OpenReal) -> None:
     """With --steps 4,6 there are 56 gate-up calls, and the total is that of two steps."""
     with real_session(LONGCAT, steps="4,6") as session:
