@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ingest.stage import stage
-from ..ingest.store import RunRecord, Store, land
+from ..ingest.store import RunRecord, find_run, land
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
 from .answer import Answer, RankRow, RejectRow
 from .devices import device_info, read_device_argument
@@ -56,14 +57,15 @@ def ingest_run(
         assign_layers(staging.con)
         tell("working out statistics", 0, None)
         fill_group_statistics(staging.con)
+        # Told from the staged run: the database may be locked again as soon as the run is in it.
+        answer = ingest_answer(staging.con, find_run(staging.con))
         tell("writing the database", 0, None)
-        record = land(staging, Path(db), replace)
-    with Store.open(Path(db), read_only=True) as store:
-        return ingest_answer(store.con, record)
+        landed = land(staging, Path(db), replace)
+    return dataclass_replace(answer, extras={"name": landed.name, **answer.extras})
 
 
 def ingest_answer(con: duckdb.DuckDBPyConnection, record: RunRecord) -> IngestAnswer:
-    """What was read and what became of it, for a run that is in the database."""
+    """What was read and what became of it, but for the name, which landing decides."""
     rejects = rows_of(
         con,
         "SELECT rank_id AS rank, file, line, reason, text FROM rejects WHERE run_id = ? "
@@ -80,7 +82,6 @@ def ingest_answer(con: duckdb.DuckDBPyConnection, record: RunRecord) -> IngestAn
         rows=file_rows(con, record.run_id),
         notes=tuple(_notes(con, record, ranks, device)),
         extras={
-            "name": record.name,
             "rows_read": record.rows_read,
             "rows_kept": record.rows_kept,
             "rows_rejected": record.rows_rejected,
@@ -122,7 +123,7 @@ def _notes(
 ) -> list[str]:
     """What the reader must know before asking anything of the run."""
     kept, read = f"{record.rows_kept:,}", f"{record.rows_read:,}"
-    notes = [f"run {record.name}: {kept} of {read} rows kept, {record.rows_rejected:,} rejected"]
+    notes = [f"{kept} of {read} rows kept, {record.rows_rejected:,} rejected"]
     duplicates = _duplicates(con, record.run_id)
     if duplicates:
         notes.append(
