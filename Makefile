@@ -20,7 +20,9 @@ $(INSTALLED): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python >= 3.11 on the PATH"; \
 	  echo "hint: install one, or name it: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; } >&2
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@# setuptools warns at every editable install that a folder may hide a package; no folder here does.
+	PYTHONWARNINGS=ignore::UserWarning \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: $(INSTALLED) ## The whole story on the sample profiles, into demo_out/

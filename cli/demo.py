@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import WrongUsage
 from .output import say, terminal_width, write
 
 if TYPE_CHECKING:
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 
 # The pair that tells the story: the same decode workload before and after one prefetch.
 BEFORE, AFTER = "moe_decode_before", "moe_decode_after"
+# Says whose the folder is, to people and to the next demo.
+ABOUT = "about-this-folder.md"
+ABOUT_TEXT = """# Written by `npu-roofline demo`
+
+Everything here is made anew by each demo and may be deleted.
+
+- `roofline.html`: what limits the kernels of the run `moe_decode_before`
+- `candidates.md`: which of its weights are worth prefetching, with every term
+- `compare.html`: the same workload before and after one of those prefetches
+- `npu_roofline.duckdb`: both runs, for `npu-roofline --db`
+- `profiles/`: the sample profiles, in the layout that torch_npu's profiler writes
+"""
 
 
 def demo(
@@ -28,6 +41,7 @@ def demo(
     and writes the roofline report, the prefetch candidates and the comparison.
     """
     database = folder / "npu_roofline.duckdb"
+    _take_over(folder, database)
     _ingest_pair(folder / "profiles", database)
     lines = [
         ("where the time goes", _report(database, folder / "roofline.html")),
@@ -41,6 +55,23 @@ def demo(
     print(f"Go on with: npu-roofline hotspots --db {database} --run {BEFORE}")
 
 
+def _take_over(folder: Path, database: Path) -> None:
+    """Make the folder the demo's own, and begin with a new database.
+
+    A database of an earlier demo may have been made by another version. Raises WrongUsage for a folder that
+    holds anything else than an earlier demo: its files might be the user's.
+    """
+    about = folder / ABOUT
+    if folder.exists() and any(folder.iterdir()) and not about.is_file():
+        raise WrongUsage(
+            f"{folder} is not empty and was not written by `npu-roofline demo`",
+            "name another folder with --folder",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    about.write_text(ABOUT_TEXT, encoding="utf-8")
+    database.unlink(missing_ok=True)
+
+
 def _ingest_pair(profiles: Path, database: Path) -> None:
     from ..analyzer.load import ingest_run
     from ..sample_profiles.generate import write_samples
@@ -50,9 +81,7 @@ def _ingest_pair(profiles: Path, database: Path) -> None:
     say(f"wrote {len(folders)} sample profiles into {profiles}")
     for name in (BEFORE, AFTER):
         with progress_on_terminal() as progress:
-            ingest_run(
-                [folders[name]], database, name=name, device=None, replace=True, jobs=None, progress=progress
-            )
+            ingest_run([folders[name]], database, name=name, progress=progress)
         say(f"ingested {folders[name]} as run {name}")
 
 

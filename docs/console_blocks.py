@@ -135,7 +135,8 @@ def kept(page: str, printed: str) -> str:
             continue
         same = [place for place in range(at, len(there)) if _beginning(there[place]) == _beginning(paragraph)]
         if not same:
-            raise ValueError(f"the output no longer has a paragraph that begins {_beginning(paragraph)!r}")
+            begins = " ".join(_beginning(paragraph))
+            raise ValueError(f"no paragraph begins {begins!r} in what was printed:\n{printed}")
         found.append(_cut_alike(paragraph, there[same[0]]))
         at = same[0] + 1
     return "\n\n".join(found) + "\n"
