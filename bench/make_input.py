@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -104,3 +105,7 @@ def _line(row: Row, scenario: Scenario, names: list[str]) -> Line:
     start = text["Start Time(us)"].rstrip("\t")
     before, after = line.split(start, 1)
     return before[before.index(",") :], row.start_ns - scenario.capture.start_ns, after
+
+
+if __name__ == "__main__":
+    write_kernel_table(Path(sys.argv[1]), int(sys.argv[2]))

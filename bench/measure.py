@@ -1,4 +1,8 @@
-"""Runs one command as a process of its own and says how long it took and how much memory it held."""
+"""Runs one command as a process of its own and says how long it took and how much memory it held.
+
+The measuring process must be small itself: the system counts what a child held before it became another
+program, and that is a copy of its parent.
+"""
 
 from __future__ import annotations
 
