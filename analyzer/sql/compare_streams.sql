@@ -1,11 +1,11 @@
 -- Question: how long is each stream busy in each step, how long is it the only one, and when does it end?
--- Grain: step, stream (NULL = exported without one). Inputs: selected_kernels, streams. Times us.
+-- Grain: step, stream (NULL = exported without one). Inputs: selected_kernels, parameter steps. Times us.
 
 WITH busy AS (
     SELECT step_id, stream_id, dense_rank() OVER (ORDER BY stream_id NULLS LAST) AS number,
         start_ns, end_ns, duration_us, kernel_class
     FROM selected_kernels
-    WHERE kernel_class IN ('aicore', 'communication')
+    WHERE kernel_class IN ('aicore', 'communication') AND list_contains($steps, step_id)
 ),
 marked AS (
     SELECT *, start_ns > max(end_ns) OVER (

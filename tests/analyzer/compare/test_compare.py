@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from npu_roofline.analyzer.answer import Answer, CompareRow
 from npu_roofline.analyzer.compare import Side, compare, regressions
+from npu_roofline.analyzer.compare.streams import spread_evenly
 from npu_roofline.analyzer.session import Session
 
 from tests.analyzer.compare.made import Op, run
@@ -253,3 +255,11 @@ def test_a_step_trace_of_another_extent_is_not_believed() -> None:
     answer = compare(run([step()], "a", trace=trace), capture(step(), "b", 1))
     assert any("another extent" in note for note in answer.notes)
     assert answer.extras["step"].before.wall_us == pytest.approx(165.0)
+
+
+def test_streams_of_long_captures_are_measured_on_some_steps() -> None:
+    """Of 1000 steps 100 are taken, evenly, the first and the last among them; of few steps all are."""
+    chosen = spread_evenly(range(1000), 100)
+    assert (len(chosen), chosen[0], chosen[-1]) == (100, 0, 999)
+    assert {b - a for a, b in pairwise(chosen)} == {10, 11}
+    assert spread_evenly((3, 4, 5), 100) == (3, 4, 5)
