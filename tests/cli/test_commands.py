@@ -205,3 +205,36 @@ def test_a_reader_that_goes_away_is_no_error(samples: Samples) -> None:
     assert process.stderr is not None
     assert process.stderr.read() == b""
     assert process.wait(60) == 141
+
+
+@pytest.mark.parametrize(
+    ("sides", "threshold", "code", "regressions"),
+    [
+        # The prefetch of the sample pair slows two kernels of its window, by 2.2 and 2.6 %.
+        (["moe_decode_before", "moe_decode_after"], "0", 1, 2),
+        (["moe_decode_before", "moe_decode_after"], "5", 0, 0),
+        (["moe_decode_before", "moe_decode_before"], "0", 0, 0),
+    ],
+)
+def test_a_regression_can_fail_a_build(
+    sides: list[str],
+    threshold: str,
+    code: int,
+    regressions: int,
+    samples: Samples,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """--fail-on-regression exits 1 with one line for each kernel that got slower than the threshold."""
+    options = ["--db", str(samples.database), "--fail-on-regression", "--threshold", threshold]
+    assert run(["compare", *sides, *options]) == code
+    lines = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("regression: ") for line in lines) == regressions
+    assert any(line.startswith("error: ") for line in lines) == bool(code)
+
+
+def test_a_side_may_name_its_steps(samples: Samples, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run against itself, its first steps against its last: the step times are those of the steps named."""
+    command = ["compare", "moe_decode_before@3-6", "moe_decode_before@7-10", "--format", "json"]
+    assert run([*command, "--db", str(samples.database)]) == 0
+    step = json.loads(capsys.readouterr().out)["step"]
+    assert (step["before"]["steps"], step["after"]["steps"]) == (4, 4)
