@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from .benefit import MemoryRates
 from .candidate_notes import summary_notes, with_shared_windows
 from .candidate_rows import RowWriter, ordered, rejected_row
 from .coverage import coverage
-from .labels import LabelledGroup
+from .labels import LabelledGroup, labelled_groups
 from .layers import layer_structure
 from .options import AnalysisOptions
 from .phases import phases, training_note
@@ -99,7 +100,7 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
     sequence = kernel_sequence(session, steps)
     finder = SiteFinder(sequence, rules, structure.period)
     found: list[Site] = []
-    refused = Refusals(sequence.steps)
+    refused = Refusals(sequence.steps, {group.signature_id: group for group in labelled_groups(session)})
     for place, group in enumerate(sequence.places):
         if not is_weighted(group):
             continue
@@ -113,10 +114,7 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
         else:
             refused.add(group, judgement)
     if not found and not refused.groups:
-        notes.append(
-            "No kernel has a known weight: shapes are not in this export "
-            "(torch_npu profiler: record_shapes=True, level 1 or 2)."
-        )
+        notes.append(_nothing_weighted(sequence.places))
     writer = RowWriter(session, sequence, rules)
     written, sites, unprofitable = writer.rows(found)
     rows = with_shared_windows(ordered(written), sites)
@@ -129,11 +127,15 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
 
 
 class Refusals:
-    """Weight-carrying kernels that are no targets, one row per signature however many places it stands at."""
+    """Weight-carrying kernels that are no targets, one row per signature however many places it stands at.
 
-    def __init__(self, steps: int) -> None:
+    whole: the group of each signature over all its places; its times are shown where all of them are refused.
+    """
+
+    def __init__(self, steps: int, whole: Mapping[int, LabelledGroup]) -> None:
         self.groups: dict[int, list[tuple[LabelledGroup, Judgement]]] = {}
         self._steps = steps
+        self._whole = whole
 
     def add(self, group: LabelledGroup, judgement: Judgement) -> None:
         """Take in one place of a signature."""
@@ -144,12 +146,24 @@ class Refusals:
         rows = []
         for places in self.groups.values():
             group, judgement = places[0]
-            row = rejected_row(
-                group, judgement, sum(each.statistics.count for each, _ in places) / self._steps
-            )
+            count = sum(each.statistics.count for each, _ in places)
+            whole = self._whole.get(group.signature_id)
+            if whole is not None and whole.statistics.count == count:
+                group = whole
+            row = rejected_row(group, judgement, count / self._steps)
             others = dict.fromkeys(each.reason for _, each in places if each.reason != judgement.reason)
             rows.append(replace(row, notes=tuple(f"elsewhere: {reason}" for reason in others)))
         return sorted(rows, key=lambda row: (-row.target_us, row.id))
+
+
+def _nothing_weighted(places: Sequence[LabelledGroup]) -> str:
+    """Why nothing was even looked at: no kernel with weights ran, or the shapes do not tell."""
+    if any(group.is_aicore and group.row.input_shapes for group in places):
+        return "No kernel of this selection reads a weight: no matmul or fused product is among them."
+    return (
+        "No kernel has a known weight: shapes are not in this export "
+        "(torch_npu profiler: record_shapes=True, level 1 or 2)."
+    )
 
 
 def _with_eta(options: AnalysisOptions, eta: float | None) -> AnalysisOptions:

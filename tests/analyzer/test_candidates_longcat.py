@@ -247,6 +247,15 @@ def test_small_weights_are_no_targets(answer):
     assert "1.6 MB, below 4 MB" in rejected.reason
 
 
+def test_a_rejected_target_has_the_times_of_all_its_places(answer, kernels):
+    """12 places of one shape are one row: its median is that of the 60 calls, not of the first place."""
+    calls = [float(end - start) for start, end, _, shapes in kernels if shapes == "4,256;3072,256"]
+    (rejected,) = [row for row in answer.extras["rejected"] if row.target_shapes == "4,256;3072,256"]
+    assert len(calls) == 60
+    assert rejected.target_us == pytest.approx(_percentile(calls, 0.5))
+    assert rejected.p90_us == pytest.approx(_percentile(calls, 0.9))
+
+
 def test_the_whole_is_believable(answer):
     """All that share no window: between 2 and 5 % of the step, far below the 10 % that would raise a
     warning.
@@ -332,3 +341,12 @@ def test_explain_shows_the_decision(database, answer):
         for wrong in ("c-", "k-zzzz", "gate_up"):
             with pytest.raises(WrongUsage):
                 explain(session, wrong)
+
+
+def test_no_weights_is_not_no_shapes(shared_profiles, tmp_path):
+    """d07 has shapes and no matmul: it must not be sent to record shapes again."""
+    ingest_run([shared_profiles / "d07_gpt3_2023_memoryl0"], tmp_path / "d07.duckdb", name="d07")
+    with open_session(tmp_path / "d07.duckdb", run="d07") as session:
+        notes = candidates(session).notes
+    assert any("reads a weight" in note for note in notes)
+    assert not any("shapes are not in this export" in note for note in notes)
