@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InternalError
-from .database import read_sql
+from .database import read_sql, transaction
 from .kernel_table import KernelFile
 from .options import IngestOptions
 from .signatures import SignatureRow, add_signatures
@@ -64,8 +64,9 @@ def add_rank(
         device_id = _value(con, "SELECT any_value(device_id) FROM scratch.raw")
     finally:
         con.execute("DETACH scratch")
-    con.execute(read_sql("steps.sql"), {"rank": rank_id, "source": source})
-    con.execute(read_sql("streams.sql"), {"rank": rank_id})
+    with transaction(con):
+        con.execute(read_sql("steps.sql"), {"rank": rank_id, "source": source})
+        con.execute(read_sql("streams.sql"), {"rank": rank_id})
     notes = ["the export has no steps: the whole capture is step 0"] if whole else []
     return Assembled(device_id, _evidence(con, rank_id, options), notes)
 
@@ -73,7 +74,8 @@ def add_rank(
 def _add_kernels(
     con: duckdb.DuckDBPyConnection, rank_id: int, kernels: RankKernels, signatures: dict[int, SignatureRow]
 ) -> None:
-    add_signatures(con, signatures)
+    with transaction(con):
+        add_signatures(con, signatures)
     con.execute("CREATE OR REPLACE TEMP TABLE raw_files (file INTEGER, path VARCHAR, first_row BIGINT)")
     for number, file in enumerate(kernels.files):
         con.execute(

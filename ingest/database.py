@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import __version__
 from ..errors import DatabaseBusy, InputMissing, UnsupportedExport
@@ -80,6 +81,31 @@ def check_schema(con: duckdb.DuckDBPyConnection, catalog: str, path: Path) -> bo
             "ingest the exports again into a new database with --db",
         )
     return True
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """One commit for many statements: each commit of its own waits for the disk."""
+    con.begin()
+    try:
+        yield
+    except BaseException:
+        con.rollback()
+        raise
+    con.commit()
+
+
+def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert whole rows of a table, or a temporary one, as column lists: one statement, however many rows."""
+    if not rows:
+        return
+    types = con.execute(
+        "SELECT data_type FROM duckdb_columns() WHERE table_name = ? "
+        "AND database_name IN (current_database(), 'temp') ORDER BY column_index",
+        [table],
+    ).fetchall()
+    lists = ", ".join(f"unnest(CAST(? AS {type_}[]))" for (type_,) in types)
+    con.execute(f"INSERT INTO {table} SELECT {lists}", [list(column) for column in zip(*rows, strict=True)])
 
 
 def patiently(path: Path, open_it: Callable[[], Opened], options: IngestOptions = DEFAULTS) -> Opened:

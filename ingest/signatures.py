@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import InternalError
+from .database import insert_rows
 from .kernel_sql import SIGNATURE_TEXTS
 from .naming import name_kernel
 from .shapes import parse_operands
@@ -18,8 +18,7 @@ _QUOTES_AND_BLANKS = " \t\"'"
 _HF32 = {"YES": True, "NO": False}
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureRow:
+class SignatureRow(NamedTuple):
     """One row of the table signatures, without its ids."""
 
     type: str | None
@@ -35,13 +34,17 @@ class SignatureRow:
     output_formats: str | None
 
     @property
+    def texts(self) -> tuple[str | bool | None, ...]:
+        """What tells it from other signatures: everything but where the type is from."""
+        return (self.type, *self[2:])
+
+    @property
     def signature_id(self) -> int:
         """64 bits of the MD5 of the texts: equal for equal texts in any run, on any machine, in any version.
 
         Where the type is from is not part of it: the same work is the same signature.
         """
-        parts = (self.type, self.core, self.kernel_class, self.hf32, *astuple(self)[5:])
-        text = "\x1f".join("\x1e" if part is None else str(part) for part in parts)
+        text = "\x1f".join("\x1e" if part is None else str(part) for part in self.texts)
         digest = hashlib.md5(text.encode("utf-8"), usedforsecurity=False).digest()
         return int.from_bytes(digest[:8], "big")
 
@@ -65,9 +68,9 @@ def add_signatures(con: duckdb.DuckDBPyConnection, known: dict[int, SignatureRow
         "CREATE OR REPLACE TEMP TABLE raw_keys "
         "(signature_key UBIGINT, signature_id UBIGINT, kernel_class VARCHAR)"
     )
-    _insert(con, "raw_keys", [(key, each.signature_id, each.kernel_class) for key, each in found])
-    _insert(con, "signatures", [(1, number, *astuple(each)) for number, each in new.items()])
-    _insert(con, "tensors", [row for number, each in new.items() for row in _tensor_rows(number, each)])
+    insert_rows(con, "raw_keys", [(key, each.signature_id, each.kernel_class) for key, each in found])
+    insert_rows(con, "signatures", [(1, number, *each) for number, each in new.items()])
+    insert_rows(con, "tensors", [row for number, each in new.items() for row in _tensor_rows(number, each)])
 
 
 def _remember(signature: SignatureRow, known: dict[int, SignatureRow], new: dict[int, SignatureRow]) -> None:
@@ -77,14 +80,10 @@ def _remember(signature: SignatureRow, known: dict[int, SignatureRow], new: dict
     if before is None:
         known[number] = new[number] = signature
         return
-    if _texts(before) != _texts(signature):
+    if before.texts != signature.texts:
         raise InternalError(f"two signatures have the id {number:016x}", "nothing was written; report this")
     if number in new and signature.type_source == "column":
         known[number] = new[number] = signature
-
-
-def _texts(signature: SignatureRow) -> tuple:
-    return (signature.type, *astuple(signature)[2:])
 
 
 def _signature(
@@ -121,20 +120,3 @@ def _tensor_rows(number: int, signature: SignatureRow) -> list[tuple]:
             sizes = (tensor.element_bytes, tensor.storage_bytes)
             rows.append((1, number, side, slot, list(tensor.dims), tensor.dtype, tensor.format, *sizes))
     return rows
-
-
-def _insert(con: duckdb.DuckDBPyConnection, table: str, rows: list[tuple]) -> None:
-    """Insert rows by column lists: one statement, however many rows."""
-    if not rows:
-        return
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    types = [
-        type_
-        for (type_,) in con.execute(
-            "SELECT data_type FROM duckdb_columns() WHERE table_name = ? AND database_name IN "
-            "(current_database(), 'temp') ORDER BY column_index",
-            [table],
-        ).fetchall()
-    ]
-    lists = ", ".join(f"unnest(CAST(? AS {type_}[]))" for type_ in types)
-    con.execute(f"INSERT INTO {table} SELECT {lists}", columns)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NpuRooflineError
 from .cells import number_text
 from .columns import NOT_RECORDED, Column, resolve
+from .database import insert_rows
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint, read_header
 
@@ -101,8 +102,4 @@ def add_step_trace(con: duckdb.DuckDBPyConnection, rank_id: int, rows: list[dict
 def add_op_statistics(con: duckdb.DuckDBPyConnection, rank_id: int, rows: list[dict[str, Any]]) -> None:
     """Keep op_statistic.csv as exported, to reconcile the kernels with it."""
     names = ("type", "core", "count", "total_us", "min_us", "avg_us", "max_us", "ratio_pct")
-    for row in rows:
-        con.execute(
-            f"INSERT INTO op_statistics VALUES (1, ?, {', '.join('?' for _ in names)})",
-            [rank_id, *(row.get(name) for name in names)],
-        )
+    insert_rows(con, "op_statistics", [(1, rank_id, *(row.get(name) for name in names)) for row in rows])

@@ -41,8 +41,7 @@ def split_rows(path: Path, header: Header, kept: Path, rejected: Path, options: 
     split = Split()
     with ExitStack() as stack:
         source = stack.enter_context(path.open("rb"))
-        good = csv.writer(_text_file(stack, kept), lineterminator="\n")
-        bad = csv.writer(_text_file(stack, rejected), lineterminator="\n")
+        good, bad = _writer(stack, kept), _writer(stack, rejected)
         good.writerow(["line", *(f"c{index}" for index in range(len(header.fields)))])
         bad.writerow(["line", "reason", "text"])
         check = _row_check(header, split.unread, options)
@@ -59,8 +58,10 @@ def split_rows(path: Path, header: Header, kept: Path, rejected: Path, options: 
     return split
 
 
-def _text_file(stack: ExitStack, path: Path) -> Any:
-    return stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+def _writer(stack: ExitStack, path: Path) -> Any:
+    """A CSV writer; with CRLF as line end it also quotes a cell that holds CR or LF alone."""
+    file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+    return csv.writer(file, lineterminator="\r\n")
 
 
 def _lines(source: BinaryIO, limit: int) -> Iterator[tuple[int, bytes, bool]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputMissing, NpuRooflineError, UnsupportedExport
 from .assemble import RankKernels, add_rank
-from .database import CONNECTION_CONFIG, create_schema
+from .database import CONNECTION_CONFIG, create_schema, transaction
 from .discover import Discovery, discover
 from .grouping import FoundRank
 from .kernel_table import read_kernel_files
@@ -65,10 +65,8 @@ def stage(
         con = _connect(path, options)
         try:
             try:
-                # One transaction: committed one by one, the 330 comments cost a second of disk writes.
-                con.begin()
-                create_schema(con)
-                con.commit()
+                with transaction(con):  # committed one by one, the 330 comments cost a second of disk writes
+                    create_schema(con)
                 _fill(con, found, Path(folder), jobs, tell, options)
                 _write_run(con, paths, name, device_argument, found)
             except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
@@ -159,7 +157,8 @@ def _fill(
                     failures.append(error)
                 done += 1
                 tell("reading ranks", done, len(with_kernels))
-            write_rank(con, staged, options)
+            with transaction(con):
+                write_rank(con, staged, options)
     if failures and len(failures) == len(with_kernels):
         raise failures[0]
     write_files(con, found.others)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NpuRooflineError
 from .assemble import Assembled, Evidence
+from .database import insert_rows
 from .grouping import FoundFile, FoundRank
 from .kernel_table import KernelFile
 from .options import IngestOptions
@@ -122,10 +123,12 @@ def _trace_notes(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOp
 
 
 def _insert_files(con: duckdb.DuckDBPyConnection, rank_id: int | None, rows: Sequence[_FileRow]) -> None:
-    for row in rows:
-        con.execute(
-            "INSERT INTO files VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
+    insert_rows(
+        con,
+        "files",
+        [
+            (
+                1,
                 rank_id,
                 str(row.file.path),
                 row.file.kind,
@@ -134,8 +137,10 @@ def _insert_files(con: duckdb.DuckDBPyConnection, rank_id: int | None, rows: Seq
                 _size(row.file.path),
                 *row.rows,
                 row.note,
-            ],
-        )
+            )
+            for row in rows
+        ],
+    )
 
 
 def _insert_rank(
