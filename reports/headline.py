@@ -127,7 +127,8 @@ def _candidates(answer: Answer) -> str:
             f"{plural(len(answer.rows), 'target')} looked at, no safe window" if answer.rows else "no target"
         )
         return f"Nothing to prefetch is proposed: {looked}."
-    return f"{plural(len(ready), 'prefetch candidate')}; the best: {candidate_sentence(ready[0])}."
+    matching = answer.extras.get("matching", len(ready))  # --top shows fewer than there are
+    return f"{plural(matching, 'prefetch candidate')}; the best: {candidate_sentence(ready[0])}."
 
 
 def candidate_sentence(row: CandidateRow) -> str:
@@ -146,8 +147,6 @@ def candidate_sentence(row: CandidateRow) -> str:
 
 
 def _compare(answer: Answer) -> str:
-    if sentence := answer.extras.get("sentence"):
-        return sentence
     """The sentence that the comparison itself wrote: what counts as a change was decided there."""
     return answer.extras.get("sentence") or _count(answer)
 

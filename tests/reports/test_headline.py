@@ -47,12 +47,17 @@ def test_one_slow_step_does_not_move_the_shares() -> None:
 
 
 def test_candidates_say_the_best_or_that_there_is_none() -> None:
-    """The best candidate with window, size and range; without one, how many targets were looked at."""
+    """The best candidate with window, size and range; without one, how many targets were looked at.
+
+    The count is that of all candidates, also where --top shows fewer.
+    """
     assert headline(candidates_answer()) == (
         "1 prefetch candidate; the best: QuantBatchMatmulV3 4,3072;384,192,16,32;12288 behind "
         "MoeDistributeCombineV2 + DynamicQuant (43.2 us), max_size 18.0 MiB, 84.0 us to 168.0 us per step by "
         "the model."
     )
+    cut = replace(candidates_answer(), extras={"matching": 12})
+    assert headline(cut).startswith("12 prefetch candidates; the best: ")
     none = replace(CANDIDATE, status="no_safe_window")
     assert headline(Answer("candidates", None, DEVICE, None, (none,))) == (
         "Nothing to prefetch is proposed: 1 target looked at, no safe window."
