@@ -90,10 +90,13 @@ def _keyed_rows(session: Session, by: str) -> tuple[SummaryRow, ...]:
     extra: dict[str, dict[str, Any]] = {}
     if by == "stream":
         extra = {row.pop("key"): row for row in session.rows(sql("stream_union.sql"))}
-    return tuple(
-        SummaryRow(**row, **extra.get(row["key"], {}), share=row["total_us"] / total if total > 0 else None)
-        for row in rows
-    )
+    made = []
+    for row in rows:
+        more = extra.get(row["key"], {})
+        note = "; ".join(each for each in (more.get("note", ""), row["note"]) if each)
+        share = row["total_us"] / total if total > 0 else None
+        made.append(SummaryRow(**{**row, **more, "note": note}, share=share))
+    return tuple(made)
 
 
 def _step_rows(session: Session) -> tuple[SummaryRow, ...]:

@@ -40,7 +40,12 @@ SELECT
     m.step_us,
     coalesce(sum(duration_ps) FILTER (kernel_class = 'aicore') / 1e6, 0) AS aicore_us,
     coalesce(sum(duration_ps) FILTER (kernel_class = 'communication') / 1e6, 0) AS communication_us,
-    sum(potential_ps) / 1e6 AS potential_us
+    sum(potential_ps) / 1e6 AS potential_us,
+    -- A sum over part of the kernels says so: what the rest could win is not known, not 0.
+    CASE WHEN count(potential_ps) > 0 AND count(potential_ps) < count(*) FILTER (kernel_class = 'aicore')
+        THEN 'potential leaves out ' || (count(*) FILTER (kernel_class = 'aicore') - count(potential_ps))
+            || ' kernels whose roof is not known'
+        ELSE '' END AS note
 FROM keyed
 JOIN medians AS m USING (key)
 GROUP BY key, m.step_us
