@@ -28,6 +28,19 @@ What the tool holds a profile against, from the files in `roofline/devices/`. Pe
 are cores x clock x operations per cycle. `npu-roofline devices show SOC` prints the same numbers. To add one,
 see [Add a device](../how-to/add-a-device.md)."""
 
+EXPORTS_INTRODUCTION = """# Exports
+
+Which files `npu-roofline ingest` knows, by name, from `ingest/exports.toml`. Columns are found by their
+headers, in every spelling of `ingest/columns.toml`, never by position; columns that are not known are named
+by `npu-roofline runs show`. A file that is recognised and not read is listed as such and left alone."""
+
+EXPORT_ROLES = {
+    "kernels": "read: the kernels of a rank",
+    "info": "read: versions, options, parallel sizes",
+    "statistics": "read: held against the kernels",
+    "later": "recognised, not read by this version",
+}
+
 OPERATORS_INTRODUCTION = """# Operators
 
 Which work model each operator type has, from `roofline/operators.toml`. A type that is not here gets the
@@ -108,6 +121,19 @@ def devices_page() -> str:
         parts += _table(("quantity", "value", "unit", "confidence", "source"), rows)
     parts += ["", "## Sources", "", *_table(("id", "source"), device_sources().items())]
     return "\n".join(parts)
+
+
+def exports_page() -> str:
+    """Every export file that is recognised, and whether this version reads it."""
+    import npu_roofline.ingest as room
+
+    table = tomllib.loads(Path(str(room.__file__)).with_name("exports.toml").read_text(encoding="utf-8"))
+    rows = [
+        (each["kind"], EXPORT_ROLES[each["role"]], f"`{each['pattern']}`", each["source"])
+        for each in table["export"]
+    ]
+    header = ("kind", "what becomes of it", "name, as a regular expression", "written by")
+    return "\n".join([EXPORTS_INTRODUCTION, "", *_table(header, rows)])
 
 
 def operators_page() -> str:
@@ -283,6 +309,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "cli.md": cli_page,
     REFERENCE / "columns.md": columns_page,
     REFERENCE / "devices.md": devices_page,
+    REFERENCE / "exports.md": exports_page,
     REFERENCE / "operators.md": operators_page,
     REFERENCE / "errors.md": errors_page,
     REFERENCE / "configuration.md": configuration_page,
