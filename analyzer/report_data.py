@@ -145,21 +145,21 @@ class ReportInput:
 def report_data(session: Session) -> ReportInput:
     """Ask the questions of the report. Raises what they raise (InputMissing, WrongUsage, UnknownDevice)."""
     asked = summary(session, "bound")
-    points, undrawn = _points(session)
+    points, undrawn = roofline_points(session)
     return ReportInput(
         summary=asked,
         hotspots=hotspots(session),
         candidates=candidates(session, top=None),
         points=points[:ROOFLINE_POINTS],
         points_left_out=max(0, len(points) - ROOFLINE_POINTS),
-        roofs=_roofs(session, points),
+        roofs=roofs_over(session, points),
         undrawn=undrawn,
         types=tuple(TypeTime(**row) for row in session.rows(sql("type_times.sql"))),
         timeline=_timeline(session, tuple(asked.extras.get("steps", ()))),
     )
 
 
-def _points(session: Session) -> tuple[tuple[Point, ...], tuple[Undrawn, ...]]:
+def roofline_points(session: Session) -> tuple[tuple[Point, ...], tuple[Undrawn, ...]]:
     """Points of every AI-core signature that has one, by falling time, and why the others have none."""
     streams = _streams(session)
     points: list[Point] = []
@@ -226,7 +226,7 @@ def _other_end(session: Session, flops: float, lo: float, hi: float, median_us: 
     return flops / movable if movable > lo else None
 
 
-def _roofs(session: Session, points: tuple[Point, ...]) -> tuple[Roof, ...]:
+def roofs_over(session: Session, points: tuple[Point, ...]) -> tuple[Roof, ...]:
     """HBM and L2, and the compute peak of each unit and dtype that has a point; empty without a device."""
     device = session.device.device
     if device is None:

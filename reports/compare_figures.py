@@ -14,7 +14,7 @@ PLACES_SHOWN: Final = 14
 # Bars shorter than this share of the longest cannot be seen; they are drawn as one, or left to the table.
 VISIBLE_SHARE: Final = 0.004
 _ROW_PX: Final = 26
-_COLOURS: Final = {
+CHANGE_COLOURS: Final = {
     "faster": css_variable("good"),
     "gone": css_variable("good"),
     "slower": css_variable("bad"),
@@ -104,7 +104,7 @@ def _group_hover(group: GroupChange) -> str:
         group.name,
         (
             ("per step:", f"{group.before_step_us:,.1f} → {group.after_step_us:,.1f} us"),
-            ("change:", f"{group.delta_step_us:+,.1f} us" + _pct(group.delta_pct)),
+            ("change:", f"{group.delta_step_us:+,.1f} us" + per_cent(group.delta_pct)),
             ("calls per step:", f"{group.kernels_before:,.1f} → {group.kernels_after:,.1f}"),
         ),
     )
@@ -194,7 +194,7 @@ def places_figure(rows: Sequence[CompareRow], steps: tuple[int, int]) -> Figure:
                 "name": name,
                 "y": [label for label, _, _ in chosen],
                 "x": [_us(change) for _, change, _ in chosen],
-                "marker": {"color": _COLOURS[words[0]]},
+                "marker": {"color": CHANGE_COLOURS[words[0]]},
                 "hoverinfo": "text",
                 "hovertext": [_row_hover(row) for _, _, row in chosen],
                 "textposition": "none",
@@ -244,7 +244,7 @@ def _labels(rows: Sequence[CompareRow]) -> list[str]:
 def _row_hover(row: CompareRow) -> str:
     per_call = None
     if row.before_us is not None and row.after_us is not None:
-        per_call = f"{row.before_us:,.2f} → {row.after_us:,.2f} us{_pct(row.delta_pct)}"
+        per_call = f"{row.before_us:,.2f} → {row.after_us:,.2f} us{per_cent(row.delta_pct)}"
     interval = None
     if row.ci_low_us is not None and row.ci_high_us is not None:
         interval = f"{row.ci_low_us:+,.2f} to {row.ci_high_us:+,.2f} us"
@@ -262,7 +262,7 @@ def _row_hover(row: CompareRow) -> str:
     )
 
 
-def _pct(value: float | None) -> str:
+def per_cent(value: float | None) -> str:
     return "" if value is None else f" ({value:+.1f} %)"
 
 

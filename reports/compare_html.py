@@ -7,6 +7,7 @@ from typing import Final
 from ..analyzer.answer import Answer, StepComparison, UsualStep, Verdict
 from ..units import format_duration
 from .compare_figures import places_figure, steps_figure, waterfall_figure
+from .compare_roofline import moves_figure
 from .figures import Figure
 from .headline import device_line, headline
 from .html_report import Tile
@@ -55,6 +56,8 @@ def _figures(answer: Answer, step: StepComparison) -> dict[str, Figure]:
         made["figure-waterfall"] = waterfall_figure(usual)
     if times := answer.extras.get("step_times"):
         made["figure-steps"] = steps_figure(times)
+    if moves := answer.extras.get("roofline"):
+        made["figure-roofline"] = moves_figure(moves)
     if any(row.delta_step_us for row in answer.rows):
         made["figure-places"] = places_figure(answer.rows, (step.before.steps, step.after.steps))
     return made

@@ -12,6 +12,7 @@ from ..labels import labelled_groups
 from ..sqlfiles import rows_of
 from .gather import gathered, paired
 from .notes import comparison_notes
+from .roofline_moves import roofline_moves
 from .rows import Compared, SignatureText, compare_rows, pair_keys
 from .sentence import headline, regressions
 from .sides import Side
@@ -32,10 +33,10 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
     """What changed between two runs: every place of the step paired, judged against noise, and added up.
 
     Rows are places of the step, largest change per step first. Extras: `sentence`, `step`, `residual`,
-    `verdict`, `usual`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`,
-    `regressions`, `before` and `after` (the runs). Medians per call say whether a place changed; means per
-    step add up: rows and residuals give the change of the step, which is checked. Raises WrongUsage for
-    sides whose captures do not fit together, InternalError when a sum does not reconcile.
+    `verdict`, `usual`, `roofline`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`,
+    `other_engines`, `regressions`, `before` and `after` (the runs). Medians per call say whether a place
+    changed; means per step add up: rows and residuals give the change of the step, which is checked. Raises
+    WrongUsage for sides whose captures do not fit together, InternalError when a sum does not reconcile.
     """
     sides = (Side.of(before), Side.of(after))
     options = sides[0].first.options
@@ -69,6 +70,7 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
             "residual": left_over,
             "verdict": verdict(rows, step, streams, options),
             "usual": usual_step(compared, every, totals, options),
+            "roofline": roofline_moves(sides[1].first, rows),
             "step_times": step_times(totals, options),
             "groups": changes_by(rows, lambda row: row.group, counts),
             "types": changes_by(rows, lambda row: row.type, counts),

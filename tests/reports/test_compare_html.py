@@ -11,6 +11,7 @@ from npu_roofline.analyzer.answer import Answer
 from npu_roofline.analyzer.compare import compare
 from npu_roofline.reports.compare_figures import places_figure, steps_figure, usual_change, waterfall_figure
 from npu_roofline.reports.compare_html import compare_report
+from npu_roofline.reports.compare_roofline import moves_figure
 from npu_roofline.reports.render import render
 
 from tests.analyzer.compare.made import Op, run
@@ -166,3 +167,17 @@ def test_every_other_form_renders(answer: Answer, format: str) -> None:
         (cast,) = [row for row in rows if row["type"] == "Cast"]
         assert (cast["before_us"], cast["delta_us"], cast["change"]) == (None, None, "new")
         assert {"step", "residual", "verdict"} <= set(json.loads(text))
+
+
+def test_a_changed_place_is_an_arrow_in_the_roofline(answer: Answer) -> None:
+    """The matmul does 2 x 4 x 64 x 128 = 65,536 FLOP: in 20 us 0.0032768, in 18 us 0.0036409 TFLOP/s."""
+    found = answer.extras["roofline"]
+    (move,) = found.moves
+    assert (move.type, move.change) == ("MatMulV2", "faster")
+    assert move.before_tflops == pytest.approx(65_536 / 20 / 1e6)
+    assert move.after_tflops == pytest.approx(65_536 / 18 / 1e6)
+    arrows = [each for each in moves_figure(found)["layout"]["annotations"] if each.get("showarrow")]
+    assert len(arrows) == 1
+    assert 10 ** arrows[0]["ay"] == pytest.approx(move.before_tflops, rel=1e-3)
+    assert 10 ** arrows[0]["y"] == pytest.approx(move.after_tflops, rel=1e-3)
+    assert arrows[0]["x"] == arrows[0]["ax"]
