@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 _OUTLIERS_NAMED = 3
+_MOST = 0.5  # of the difference to the median step
 
 
 def step_rows(session: Session) -> tuple[StepRow, ...]:
@@ -28,7 +29,10 @@ def step_rows(session: Session) -> tuple[StepRow, ...]:
         middle = median(row["wall_ns"] for row in raw) if raw else 0
         far = [row for row in raw if _is_outlier(row["wall_ns"], middle, session.options.outlier_step_ratio)]
         longest = kernel_refs(session, (row["longest_kernel"] for row in far))
-        why = {row["step_id"]: _outlier_note(row, longest[row["longest_kernel"]], middle) for row in far}
+        idle = median(row["idle_ns"] for row in raw) if raw else 0
+        why = {
+            row["step_id"]: _outlier_note(row, longest[row["longest_kernel"]], middle, idle) for row in far
+        }
         session.cache["step_rows"] = tuple(_step_row(session, row, why.get(row["step_id"])) for row in raw)
     return session.cache["step_rows"]
 
@@ -127,8 +131,13 @@ def _trace_wall(row: dict[str, Any]) -> float | None:
     return None if None in parts else sum(parts)
 
 
-def _outlier_note(row: dict[str, Any], longest: KernelRef, middle_ns: float) -> str:
-    """How far the step is from the median, and the kernel that makes most of it."""
+def _outlier_note(row: dict[str, Any], longest: KernelRef, middle_ns: float, idle_ns: float) -> str:
+    """How far the step is from the median, and why: idle time where that is most of the difference, else
+    the kernel that takes most of it.
+    """
     wall, middle = format_duration(row["wall_ns"] / 1000), format_duration(middle_ns / 1000)
-    kernel = f"{longest.type} with {format_duration(longest.duration_us)}"
-    return f"{wall} against a median of {middle}; its longest kernel is {kernel}"
+    said = f"{wall} against a median of {middle}"
+    if (row["idle_ns"] - idle_ns) / (row["wall_ns"] - middle_ns) > _MOST:
+        idle, usual = format_duration(row["idle_ns"] / 1000), format_duration(idle_ns / 1000)
+        return f"{said}; it is idle for {idle} against {usual}"
+    return f"{said}; its longest kernel is {longest.type} with {format_duration(longest.duration_us)}"

@@ -59,6 +59,18 @@ def test_one_slow_step_does_not_move_the_medians_and_is_named() -> None:
     ]
 
 
+def test_a_step_that_waited_is_not_blamed_on_a_kernel() -> None:
+    """Step 3 runs the same 10 us as the others and waits 20 us between them: idle is what is named."""
+    rows = step_rows(
+        session_of(
+            [Kernel(0, 10, step=1), Kernel(20, 10, step=2), Kernel(40, 4, step=3), Kernel(64, 6, step=3)]
+        )
+    )
+    assert step_notes(rows) == [
+        "step 3 is an outlier: 30.0 us against a median of 10.0 us; it is idle for 20.0 us against 0.0 ns"
+    ]
+
+
 def test_the_gap_before_a_step_reaches_to_the_step_before_it() -> None:
     """The gap before step 3 is measured from the end of step 2, also when only step 3 is selected."""
     kernels = [Kernel(0, 10, step=1), Kernel(15, 5, step=2), Kernel(27, 5, step=3)]
