@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputMissing
 from ..roofline.device import Device, Quantity, all_devices, device_sources, load_device
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
+from ..roofline.weak_evidence import CoreBounds
 from .answer import Answer, DeviceInfo, DeviceListRow, DeviceRow, EvidenceRow
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ def resolve_for_rank(
         dtypes=frozenset(dtype for (dtype,) in dtypes),
         device_argument=argument,
         device_toml=toml,
+        bounds=_bounds(rank),
+        clock_min_mhz=rank["clock_min_mhz"],
+        clock_max_mhz=rank["clock_max_mhz"],
+        hbm_peak_gb_s=rank["hbm_peak_gb_s"],
     )
     return resolve_device(evidence, hbm_gb_s=hbm_gb_s)
 
@@ -177,6 +182,7 @@ def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow,
             "vector clock, MHz", _number(rank["aiv_mhz"]), "aiv_total_cycles / (aiv_time x block), mode", ""
         ),
         EvidenceRow("cube cores", _number(rank["cube_cores"]), "the two above divided", ""),
+        *_weak_rows(rank),
         EvidenceRow(
             "device",
             session.device_info.soc,
@@ -184,6 +190,27 @@ def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow,
             f"{session.device_info.confidence} confidence",
         ),
     )
+
+
+def _weak_rows(rank: dict[str, Any]) -> tuple[EvidenceRow, ...]:
+    """Bounds and sampled counters, where the capture has them."""
+    bounds, rows = _bounds(rank), []
+    if bounds.known:
+        rows.append(EvidenceRow("cores, bounds", str(bounds), "blocks over rounds of the cores", "no count"))
+    if rank["clock_max_mhz"] is not None:
+        span = f"{rank['clock_min_mhz']:,.0f} to {rank['clock_max_mhz']:,.0f}"
+        rows.append(EvidenceRow("sampled clock, MHz", span, "AICORE_FREQ, while kernels started", ""))
+    if rank["hbm_peak_gb_s"] is not None:
+        peak = _number(rank["hbm_peak_gb_s"])
+        rows.append(
+            EvidenceRow("HBM, GB/s", peak, "HBM counters, busiest interval", "the memory does at least that")
+        )
+    return tuple(rows)
+
+
+def _bounds(rank: dict[str, Any]) -> CoreBounds:
+    sides = ("cube_cores_min", "cube_cores_max", "vector_cores_min", "vector_cores_max")
+    return CoreBounds(*(rank[side] for side in sides))
 
 
 def _list_row(device: Device) -> DeviceListRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from ..errors import InternalError
 from .database import read_sql, transaction
 from .kernel_table import KernelFile
 from .options import IngestOptions
+from .profiler_db import CounterFile
 from .signatures import SignatureRow, add_signatures
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class RankKernels:
 
     files: list[KernelFile]
     scratch: Path
+    counters: list[CounterFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class Evidence:
     aiv_mhz: float | None
     cube_cores: float | None
     evidence_rows: int
+    cube_cores_min: int | None = None
+    cube_cores_max: int | None = None
+    vector_cores_min: int | None = None
+    vector_cores_max: int | None = None
+    clock_min_mhz: float | None = None
+    clock_max_mhz: float | None = None
+    hbm_peak_gb_s: float | None = None
 
 
 @dataclass
@@ -62,12 +71,13 @@ def add_rank(
         whole = _whole_capture(con)
         source = "whole capture" if whole else "step column"
         device_id = _value(con, "SELECT any_value(device_id) FROM scratch.raw")
+        notes = _add_counters(con, rank_id, device_id)
     finally:
         con.execute("DETACH scratch")
     with transaction(con):
         con.execute(read_sql("steps.sql"), {"rank": rank_id, "source": source})
         con.execute(read_sql("streams.sql"), {"rank": rank_id})
-    notes = ["the export has no steps: the whole capture is step 0"] if whole else []
+    notes += ["the export has no steps: the whole capture is step 0"] if whole else []
     return Assembled(device_id, _evidence(con, rank_id, options), notes)
 
 
@@ -99,6 +109,25 @@ def _add_kernels(
     _check_conservation(con, rank_id, kernels)
 
 
+def _add_counters(con: duckdb.DuckDBPyConnection, rank_id: int, device_id: int | None) -> list[str]:
+    """The sampled counters of the rank's own device; those of others are said to be left out."""
+    there = _value(
+        con,
+        "SELECT count(*) FROM duckdb_tables() "
+        "WHERE database_name = 'scratch' AND table_name = 'raw_counters'",
+    )
+    if not there:
+        return []
+    mine = "($device IS NULL OR device_id IS NULL OR device_id = $device)"
+    con.execute(
+        "INSERT INTO counters SELECT 1, $rank, timestamp_ns, counter, value, unit, detail "
+        f"FROM scratch.raw_counters WHERE {mine} ORDER BY ALL",
+        {"rank": rank_id, "device": device_id},
+    )
+    others = _value(con, f"SELECT count(*) FROM scratch.raw_counters WHERE NOT {mine}", {"device": device_id})
+    return [f"{others:,} counter samples of other devices were left out"] if others else []
+
+
 def _check_conservation(con: duckdb.DuckDBPyConnection, rank_id: int, kernels: RankKernels) -> None:
     """rows in = rows kept + rows rejected, counted in the tables themselves."""
     read = sum(file.rows_read for file in kernels.files)
@@ -125,9 +154,20 @@ def _evidence(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOptio
         "max_mhz": options.clock_max_mhz,
     }
     row = con.execute(read_sql("evidence.sql"), parameters).fetchone()
-    return Evidence(*row) if row is not None else Evidence(None, None, None, None, None, 0)
+    found = Evidence(*row) if row is not None else Evidence(None, None, None, None, None, 0)
+    rounds = {
+        "rank": rank_id,
+        "aic_mhz": found.aic_mhz,
+        "aiv_mhz": found.aiv_mhz,
+        "tolerance": options.rounds_tolerance,
+    }
+    bounds = con.execute(read_sql("core_bounds.sql"), rounds).fetchone() or ()
+    seen = con.execute(read_sql("counter_evidence.sql"), {"rank": rank_id}).fetchone() or ()
+    names = ("cube_cores_min", "cube_cores_max", "vector_cores_min", "vector_cores_max")
+    names += ("clock_min_mhz", "clock_max_mhz", "hbm_peak_gb_s")
+    return replace(found, **dict(zip(names, (*bounds, *seen), strict=True)))
 
 
-def _value(con: duckdb.DuckDBPyConnection, query: str, parameters: list | None = None) -> Any:
+def _value(con: duckdb.DuckDBPyConnection, query: str, parameters: list | dict | None = None) -> Any:
     row = con.execute(query, parameters).fetchone()
     return None if row is None else row[0]

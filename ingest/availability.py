@@ -63,14 +63,15 @@ def _judge(question: dict[str, Any], found: dict[str, _Found], evidence: dict[st
 
 
 def _find(row: dict[str, Any], shares: dict[str, float], files: frozenset[str]) -> _Found:
-    """One kind of evidence; a file that is there but not read by this version counts as not there."""
+    """One kind of evidence; a file that is there but of which this is not read counts as not there."""
     if "share" in row:
         share = shares[row["share"]]
         part = "" if share in (0.0, 1.0) else f" ({share:.1%} of the kernels)"
         return _Found(share, row["title"] + part)
     there = sorted(files & set(row["files"]))
     if there:
-        return _Found(0.0, f"{row['title']}: {', '.join(there)} was found and is not read by this version")
+        found = f"{', '.join(there)} was found; this version does not read that from it"
+        return _Found(0.0, f"{row['title']}: {found}")
     return _Found(0.0, row["title"])
 
 

@@ -67,6 +67,11 @@ def resolve(header: Sequence[str], table: str, where: str) -> Header:
     return Header(fields, unknown, _metric_mode(fields))
 
 
+def header_of(fields: Sequence[Column], unknown: Sequence[str] = ()) -> Header:
+    """The header of a table that is no text: columns that were found under other names."""
+    return Header(tuple(fields), tuple(unknown), _metric_mode(fields))
+
+
 def is_kernel_header(header: Sequence[str]) -> bool:
     """Whether a header is that of a kernel table, whatever the file is called."""
     known, _ = _spellings("kernel")

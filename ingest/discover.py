@@ -11,8 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..errors import InputMissing, UnsupportedExport
-from .grouping import FoundFile, FoundRank, group
+from .grouping import DATABASE_KINDS, FoundFile, FoundRank, group
 from .probe import first_fields
+from .sqlite_source import is_sqlite
 
 _OPPROF = re.compile(r"OPPROF_.*")
 # What is read beside a kernel table that was given alone: the files that say what it is.
@@ -100,9 +101,11 @@ def _search_file(path: Path, search: _Search) -> None:
 
 
 def _kind_by_header(path: Path) -> tuple[str, str] | None:
-    """A renamed kernel table is recognised by its columns."""
+    """A renamed kernel table is recognised by its columns; a database is opened to see what it is."""
     from .columns import is_kernel_header
 
+    if path.suffix.lower() == ".db" and is_sqlite(path):
+        return DATABASE_KINDS[0], "kernels"
     if path.suffix.lower() != ".csv":
         return None
     header = first_fields(path)

@@ -6,12 +6,15 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .profiler_about import database_rank
 from .run_info import RunInfoFile, read_profiler_info
 
 _PROFILE_FOLDER = re.compile(r".+_ascend_(pt|ms)")
 _OUTPUT_FOLDER = "ASCEND_PROFILER_OUTPUT"
 _PROF_FOLDER = re.compile(r"PROF_.*")
-_EXPORT_TIME = re.compile(r"_(\d{12,})(?=\.csv$)")
+_EXPORT_TIME = re.compile(r"_(\d{12,})(?=\.(?:csv|db)$)")
+# In the order in which one is preferred: torch_npu builds its database on that of msprof.
+DATABASE_KINDS = ("profiler_database", "msprof_database")
 
 
 @dataclass
@@ -45,9 +48,19 @@ class FoundRank:
         return [file for file in self.files if file.role == "kernels" and file.ignored is None]
 
     @property
+    def counter_files(self) -> list[FoundFile]:
+        """Databases of which only the sampled counters are read, because a text export has the kernels."""
+        return [file for file in self.files if file.role == "counters" and file.ignored is None]
+
+    @property
     def holds(self) -> list[str]:
         """Kinds of files found, sorted."""
         return sorted({file.kind for file in self.files})
+
+
+def is_database(file: FoundFile) -> bool:
+    """Whether the kernels of a file stand in a database, not in text."""
+    return file.kind in DATABASE_KINDS
 
 
 def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], list[str]]:
@@ -114,8 +127,24 @@ def _choose(rank: FoundRank) -> None:
             if file is not best:
                 file.ignored = f"{best.path} is the kernel table of this rank"
         rank.notes.append(f"{len(details)} kernel tables were found for one rank; {best.path} is read")
+    _choose_database(rank, with_text=bool(details or summaries))
     for kind in ("step_trace_time", "op_statistic"):
         _keep_latest(rank, rank.of(kind))
+
+
+def _choose_database(rank: FoundRank, with_text: bool) -> None:
+    """One database of a rank counts; beside a text export, only its counters, which text does not have."""
+    _keep_latest(rank, rank.of("msprof_database"))
+    databases = [file for kind in DATABASE_KINDS for file in rank.of(kind)]
+    for file in databases[1:]:
+        file.ignored = f"{databases[0].path} is the database of this rank"
+    if databases and with_text:
+        databases[0].role = "counters"
+    said = rank.of("step_trace_time")
+    for file in rank.of("analysis_database")[0 if said else 1 :]:
+        file.ignored = (
+            "step_trace_time.csv says the same" if said else "another analysis.db of this rank is read"
+        )
 
 
 def _keep_latest(rank: FoundRank, files: list[FoundFile]) -> None:
@@ -142,6 +171,10 @@ def _number(ranks: list[FoundRank], notes: list[str]) -> None:
     waiting = []
     for rank in ranks:
         said = rank.info.rank_id if rank.info else None
+        if said is None:
+            said = next(
+                (database_rank(file.path) for file in rank.files if file.kind in DATABASE_KINDS), None
+            )
         if said is None or said in taken:
             if said is not None:
                 notes.append(

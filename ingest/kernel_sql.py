@@ -22,6 +22,9 @@ SIGNATURE_TEXTS = (
     "output_formats",
 )
 _UNTYPED_NAME = "CASE WHEN type IS NULL OR type IN ('', '0') THEN name END"
+KEY_COLUMNS = (
+    f"{_UNTYPED_NAME} AS untyped_name, hash({', '.join(SIGNATURE_TEXTS)}, {_UNTYPED_NAME}) AS signature_key"
+)
 
 
 def raw_columns(headers: Sequence[Header]) -> list[Column]:
@@ -59,9 +62,7 @@ def insert_rows(header: Header, has_line: bool, options: IngestOptions) -> str:
     kept = [name for name in present if name != "start"]
     null_words = ", ".join(f"'{word}'" for word in NOT_RECORDED)
     return (
-        f"INSERT INTO raw BY NAME SELECT $file AS file, line, {_START_NS} AS start_ns, "
-        f"{_UNTYPED_NAME} AS untyped_name, "
-        f"hash({', '.join(SIGNATURE_TEXTS)}, {_UNTYPED_NAME}) AS signature_key, "
+        f"INSERT INTO raw BY NAME SELECT $file AS file, line, {_START_NS} AS start_ns, {KEY_COLUMNS}, "
         f"{', '.join(kept)} FROM ("
         f"SELECT {'line' if has_line else 'NULL AS line'}, {', '.join(filter(None, (cells, absent)))} "
         "FROM read_csv($path, columns = $columns, header = true, auto_detect = false, delim = ',', "

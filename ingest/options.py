@@ -45,6 +45,14 @@ class IngestOptions:
     trace_difference_share: float = 0.1
     # Small JSON and CSV files of an export are kilobytes; a bigger one is not what its name says.
     small_file_limit_bytes: int = 64 << 20
+    # Rows of one Arrow batch out of a profiler database: larger is no faster and holds more objects.
+    arrow_batch_rows: int = 65_536
+    # The longest text in a profiler database is a call stack or a shape list of some kilobytes.
+    cell_limit_bytes: int = 16 << 20
+    # Cycles per unit of core time: about 1.8 where the unit is ns, 1800 where it is us; nothing is between.
+    cycles_per_ns_limit: float = 50.0
+    # A kernel of n blocks takes whole rounds of the cores; rounds further from a whole number say nothing.
+    rounds_tolerance: float = 0.01
 
 
 DEFAULTS = IngestOptions()

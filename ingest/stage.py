@@ -16,10 +16,11 @@ from ..errors import InputMissing, NpuRooflineError, UnsupportedExport
 from .assemble import RankKernels, add_rank
 from .database import CONNECTION_CONFIG, create_schema, transaction
 from .discover import Discovery, discover
-from .grouping import FoundRank
+from .grouping import FoundRank, is_database
 from .kernel_table import read_kernel_files
 from .naming_runs import default_name
 from .options import DEFAULTS, IngestOptions
+from .profiler_db import read_counters, read_profiler_database
 from .signatures import SignatureRow
 from .staged_rank import StagedRank, write_files, write_rank
 
@@ -109,7 +110,7 @@ def _processors(options: IngestOptions) -> int:
 
 def _refuse_unanswerable(found: Discovery, paths: Sequence[Path | str]) -> None:
     """Stop when there is nothing in the paths that this version reads."""
-    if any(file.role in ("kernels", "statistics") for rank in found.ranks for file in rank.files):
+    if any(file.role in ("kernels", "counters", "statistics") for rank in found.ranks for file in rank.files):
         return
     kinds = sorted(
         {file.kind for rank in found.ranks for file in rank.files} | {file.kind for file in found.others}
@@ -147,7 +148,7 @@ def _fill(
             if rank.rank_id in reading:
                 try:
                     kernels = reading[rank.rank_id].result()
-                    staged.kernels = kernels.files
+                    staged.kernels, staged.counters = kernels.files, kernels.counters
                     staged.assembled = add_rank(con, rank.rank_id, kernels, signatures, options)
                     kernels.scratch.unlink()
                 except NpuRooflineError as error:
@@ -171,14 +172,18 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     scratch = folder / "scratch.duckdb"
     con = _connect(scratch, options, options.columns_to_read, threads)
     try:
-        files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
+        if is_database(rank.kernel_files[0]):
+            files = [read_profiler_database(con, rank.kernel_files[0].path, options)]
+        else:
+            files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
+        counters = [read_counters(con, file.path, options) for file in rank.counter_files]
         con.execute("CHECKPOINT")
     except OSError as error:
         where = error.filename or rank.root
         raise InputMissing(f"{where} cannot be read: {error.strerror or error}", "check the file") from error
     finally:
         con.close()
-    return RankKernels(files, scratch)
+    return RankKernels(files, scratch, counters)
 
 
 def _write_run(
@@ -198,6 +203,7 @@ def _write_run(
         "? AS device_argument, coalesce(sum(rows_read), 0) AS rows_read, "
         "coalesce(sum(rows_kept), 0) AS rows_kept, coalesce(sum(rows_rejected), 0) AS rows_rejected, "
         "CAST(? AS VARCHAR[]) AS notes "
-        "FROM files WHERE status = 'read' AND kind IN ('kernel_details', 'op_summary')",
+        "FROM files WHERE status = 'read' AND kind IN "
+        "('kernel_details', 'op_summary', 'profiler_database', 'msprof_database')",
         [name or default_name(paths), digest, [str(path) for path in paths], device_argument, found.notes],
     )

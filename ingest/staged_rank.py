@@ -14,6 +14,8 @@ from .grouping import FoundFile, FoundRank
 from .kernel_table import KernelFile
 from .options import IngestOptions
 from .probe import fingerprint
+from .profiler_about import read_step_trace
+from .profiler_db import CounterFile
 from .run_info import RunInfoFile, read_distributed
 from .small_tables import SmallTable, add_op_statistics, add_step_trace, read_small_table
 
@@ -29,6 +31,7 @@ class StagedRank:
 
     found: FoundRank
     kernels: list[KernelFile] = field(default_factory=list)
+    counters: list[CounterFile] = field(default_factory=list)
     assembled: Assembled | None = None
     failure: NpuRooflineError | None = None
 
@@ -50,9 +53,15 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     notes = [*found.notes, *(staged.assembled.notes if staged.assembled else [])]
     rows = [_kernel_file_row(file, staged) for file in found.kernel_files]
     device_id = staged.assembled.device_id if staged.assembled else None
-    for kind, add in (("step_trace_time", add_step_trace), ("op_statistic", add_op_statistics)):
+    rows += [_counter_file_row(file, staged) for file in found.counter_files]
+    readers = {
+        "step_trace_time": (read_small_table, add_step_trace),
+        "analysis_database": (read_step_trace, add_step_trace),
+        "op_statistic": (read_small_table, add_op_statistics),
+    }
+    for kind, (read, add) in readers.items():
         for file in found.of(kind):
-            table = read_small_table(file.path, kind, options)
+            table = read(file.path, kind, options)
             add(con, found.rank_id, table.rows)
             rows.append(_small_file_row(file, table))
             devices = {row["device_id"] for row in table.rows if row.get("device_id") is not None}
@@ -88,6 +97,17 @@ def _kernel_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:
     return _FileRow(file, "read", read.print.sha256, counts, "; ".join(read.notes) or None)
 
 
+def _counter_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:
+    """A database beside a text export; damage in it costs only its counters."""
+    read = next((each for each in staged.counters if each.path == file.path), None)
+    if read is None or read.problem:
+        return _FileRow(file, "failed", note=read.problem if read else "its rank could not be read")
+    said = (
+        f"{staged.kernels[0].path.name} has the kernels of this rank; of the database the counters are read"
+    )
+    return _FileRow(file, "read", read.sha256, note="; ".join([said, *read.notes]))
+
+
 def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:
     if table.problem:
         return _FileRow(file, "failed", note=table.problem)
@@ -116,7 +136,7 @@ def _trace_notes(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOp
         [rank_id, 1 - options.trace_difference_share],
     ).fetchall()
     return [
-        f"step {step}: step_trace_time.csv says {said:,.0f} us of computing, the kernel table holds "
+        f"step {step}: the exporter's step times say {said:,.0f} us of computing, the kernel table holds "
         f"{held:,.0f} us: the two are not of the same capture, or the table is an excerpt"
         for step, said, held in rows
     ]
@@ -171,6 +191,13 @@ def _insert_rank(
         "aiv_mhz": evidence.aiv_mhz,
         "cube_cores": evidence.cube_cores,
         "evidence_rows": evidence.evidence_rows,
+        "cube_cores_min": evidence.cube_cores_min,
+        "cube_cores_max": evidence.cube_cores_max,
+        "vector_cores_min": evidence.vector_cores_min,
+        "vector_cores_max": evidence.vector_cores_max,
+        "clock_min_mhz": evidence.clock_min_mhz,
+        "clock_max_mhz": evidence.clock_max_mhz,
+        "hbm_peak_gb_s": evidence.hbm_peak_gb_s,
         "unknown_columns": sorted({name for file in staged.kernels for name in file.header.unknown}),
         "distributed": distributed,
         "notes": notes,

@@ -14,6 +14,7 @@ from .device import find_devices, load_device, load_device_text
 from .device_model import Device, Quantity
 from .options import RooflineOptions
 from .signatures import Fit, NameTrap, fit_evidence, name_trap
+from .weak_evidence import CoreBounds, narrowed, sampled_notes
 
 _HINT = (
     "name the chip: --device 910B3 (see `npu-roofline devices list`), or record with level1 PipeUtilization"
@@ -26,8 +27,9 @@ class DeviceEvidence:
 
     `cube_cores_mhz` = median of aic_total_cycles / (cube_utilization/100 * Duration), cores x MHz, with
     its relative spread over rows; `aic_mhz` = mode of aic_total_cycles / (aicore_time * Block);
-    `aiv_mhz` the same on the vector side; `dtypes` the short names of all operands. None = the export
-    does not tell.
+    `aiv_mhz` the same on the vector side; `dtypes` the short names of all operands; `bounds` what blocks
+    say about the number of cores; `clock_min_mhz`, `clock_max_mhz` and `hbm_peak_gb_s` (1e9) as sampled.
+    None = the export does not tell.
     """
 
     cube_cores_mhz: float | None = None
@@ -38,6 +40,10 @@ class DeviceEvidence:
     dtypes: frozenset[str] = frozenset()
     device_argument: str | None = None
     device_toml: str | None = None
+    bounds: CoreBounds | None = None
+    clock_min_mhz: float | None = None
+    clock_max_mhz: float | None = None
+    hbm_peak_gb_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,13 @@ def resolve_device(
     if trap is None and (evidence.device_toml or evidence.device_argument):
         resolved = _from_user(evidence, fit, options)
     else:
+        fit = narrowed(fit, evidence.bounds or CoreBounds(), evidence.clock_max_mhz, options)
         resolved = _from_evidence(evidence, fit, trap, options)
-    return _with_hbm(resolved, hbm_gb_s)
+    resolved = _with_hbm(resolved, hbm_gb_s)
+    if resolved.device is None:
+        return resolved
+    said = sampled_notes(resolved.device, evidence.clock_min_mhz, evidence.hbm_peak_gb_s, options)
+    return dataclasses.replace(resolved, notes=(*resolved.notes, *said))
 
 
 def _from_user(evidence: DeviceEvidence, fit: Fit, options: RooflineOptions) -> ResolvedDevice:

@@ -49,6 +49,10 @@ SELECT
     least(1, step_times)::DOUBLE AS step_times,
     (
         SELECT (count(*) > 0)::INTEGER::DOUBLE FROM runs AS r LEFT JOIN ranks AS k USING (run_id)
-        WHERE run_id = $run AND (k.cube_cores_mhz IS NOT NULL OR r.device_argument IS NOT NULL)
+        WHERE run_id = $run AND (
+            k.cube_cores_mhz IS NOT NULL OR r.device_argument IS NOT NULL
+            -- Without cube_utilization, the clock and bounds of the cores still narrow the chips.
+            OR (coalesce(k.aic_mhz, k.clock_max_mhz) IS NOT NULL AND k.cube_cores_min IS NOT NULL)
+        )
     ) AS chip
 FROM shares, step_rows;

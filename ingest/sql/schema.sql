@@ -75,6 +75,13 @@ CREATE TABLE ranks (
     aiv_mhz DOUBLE,
     cube_cores DOUBLE,
     evidence_rows BIGINT,
+    cube_cores_min INTEGER,
+    cube_cores_max INTEGER,
+    vector_cores_min INTEGER,
+    vector_cores_max INTEGER,
+    clock_min_mhz DOUBLE,
+    clock_max_mhz DOUBLE,
+    hbm_peak_gb_s DOUBLE,
     unknown_columns VARCHAR[],
     distributed VARCHAR,
     notes VARCHAR[]
@@ -98,6 +105,13 @@ COMMENT ON COLUMN ranks.aic_mhz IS 'Cube core clock, MHz: most frequent aic_tota
 COMMENT ON COLUMN ranks.aiv_mhz IS 'Vector core clock, MHz: most frequent aiv_total_cycles / (aiv_time x block), rounded to 1 MHz; NULL = no such row.';
 COMMENT ON COLUMN ranks.cube_cores IS 'Cube cores: cube_cores_mhz / aic_mhz, rounded to whole cores; NULL = one of them is not known.';
 COMMENT ON COLUMN ranks.evidence_rows IS 'Rows behind cube_cores_mhz, >= 0.';
+COMMENT ON COLUMN ranks.cube_cores_min IS 'Cube cores, at least: blocks over rounds of AI_CORE kernels, cores; a bound, no count; NULL = nothing tells.';
+COMMENT ON COLUMN ranks.cube_cores_max IS 'Cube cores, at most, by kernels that took several rounds, cores; a bound, no count; NULL = nothing tells.';
+COMMENT ON COLUMN ranks.vector_cores_min IS 'Vector cores, at least: blocks over rounds of AI_VECTOR_CORE kernels, cores; a bound, no count; NULL = nothing tells.';
+COMMENT ON COLUMN ranks.vector_cores_max IS 'Vector cores, at most, by kernels that took several rounds, cores; a bound, no count; NULL = nothing tells.';
+COMMENT ON COLUMN ranks.clock_min_mhz IS 'Lowest sampled AI-core clock while kernels started, MHz; NULL = not sampled. Source: AICORE_FREQ.';
+COMMENT ON COLUMN ranks.clock_max_mhz IS 'Highest sampled AI-core clock while kernels started, MHz; NULL = not sampled. Source: AICORE_FREQ.';
+COMMENT ON COLUMN ranks.hbm_peak_gb_s IS 'Busiest sampled interval of HBM, reads and writes of all units, GB/s of 1e9: the memory does at least that; NULL = not sampled. Source: HBM.';
 COMMENT ON COLUMN ranks.unknown_columns IS 'Columns of the kernel table that this version does not know, by name; they were not read.';
 COMMENT ON COLUMN ranks.distributed IS 'Parallel sizes and groups as JSON text; NULL = not exported. Source: distributed_args and parallel_group_info of profiler_metadata.';
 COMMENT ON COLUMN ranks.notes IS 'What the reader should know about this rank, one sentence each.';
@@ -231,6 +245,24 @@ COMMENT ON COLUMN op_statistics.min_us IS 'Shortest, us. Source: Min Time(us).';
 COMMENT ON COLUMN op_statistics.avg_us IS 'Mean, us. Source: Avg Time(us).';
 COMMENT ON COLUMN op_statistics.max_us IS 'Longest, us. Source: Max Time(us).';
 COMMENT ON COLUMN op_statistics.ratio_pct IS 'Share of the total as exported, %, 0..100. Source: Ratio(%).';
+
+CREATE TABLE counters (
+    run_id INTEGER,
+    rank_id INTEGER,
+    timestamp_ns BIGINT,
+    counter VARCHAR,
+    value DOUBLE,
+    unit VARCHAR,
+    detail VARCHAR
+);
+COMMENT ON TABLE counters IS 'Sampled counters of the device: clock, HBM, last-level cache, bandwidth levels.';
+COMMENT ON COLUMN counters.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN counters.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN counters.timestamp_ns IS 'When the sample was taken (for a mean: its interval ended), ns, on the clock of kernels.start_ns. Source: timestampNs.';
+COMMENT ON COLUMN counters.counter IS 'aic_clock, hbm_read, hbm_write, llc_hit_rate_read, llc_throughput_read, l2_buffer_bandwidth_level, mata_bandwidth_level, ddr_read, ddr_write, hccs_sent, hccs_received. Source: table and column of the profiler database.';
+COMMENT ON COLUMN counters.value IS 'The sample, in the unit that stands beside it; bandwidths are means over the sampling interval.';
+COMMENT ON COLUMN counters.unit IS 'MHz, GB/s (1e9), % or level.';
+COMMENT ON COLUMN counters.detail IS 'Which unit was sampled (hbm 0, llc 1); NULL = the whole device.';
 
 CREATE TABLE rejects (
     run_id INTEGER,

@@ -87,7 +87,7 @@ COMMENT ON COLUMN kernels.part IS 'Place in the step: before, layer, after, betw
 COMMENT ON COLUMN kernels.layer IS 'Number of the layer inside its step, from 0; NULL = outside the repeats. Derived.';
 COMMENT ON COLUMN kernels.position IS 'Index inside the layer, or inside its part of the step, from 0; NULL = not placed. Derived.';
 COMMENT ON COLUMN kernels.sequence_index IS 'Index in the counted device sequence of the step, from 0; NULL for AI_CPU, DSA and duplicates. Derived.';
-COMMENT ON COLUMN kernels.file_row IS '1-based line of the row in its file (the header is line 1); for a file that had to be cleaned first, the line in the original.';
+COMMENT ON COLUMN kernels.file_row IS '1-based line of the row in its file (the header is line 1); for a file that had to be cleaned first, the line in the original. Of a database: globalTaskId or opId.';
 COMMENT ON COLUMN kernels.aicore_time_us IS 'Mean time the AIC part ran on its cores; us, >= 0; NULL = not measured. Source: aicore_time(us), aic_time(us) (every mode with PMU).';
 COMMENT ON COLUMN kernels.aic_total_cycles IS 'AIC cycles summed over the cores that ran the kernel; cycles, >= 0; NULL = not measured. Source: aic_total_cycles (every mode with PMU).';
 COMMENT ON COLUMN kernels.aic_mac_time_us IS 'Time the AIC cube (matrix) pipe was busy; us, >= 0; NULL = not measured. Source: aic_mac_time(us) (PipeUtilization).';

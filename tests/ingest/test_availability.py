@@ -67,4 +67,4 @@ def test_a_file_that_is_not_read_yet_is_no_evidence_but_is_named(
     write(profile, "[]", "trace_view.json")
     found = answers(staged(profile))["which torch operator and source line launched a kernel"]
     assert found.status == "no"
-    assert "trace_view was found and is not read by this version" in found.missing
+    assert "trace_view was found; this version does not read that from it" in found.missing

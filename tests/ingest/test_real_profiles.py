@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from npu_roofline.errors import UnsupportedExport
 from npu_roofline.ingest.availability import availability
 from npu_roofline.ingest.naming import type_of_name
 from npu_roofline.ingest.stage import Staging
@@ -165,16 +164,6 @@ def test_d06_op_statistic_reconciles_with_the_kernels(
     ).fetchall()
     assert different == []
     assert con.execute("SELECT count(*) FROM op_statistics").fetchone() == (35,)
-
-
-@pytest.mark.parametrize("profile", ["d04_db_level0", "d05_db_level1_insight_touched"])
-def test_database_exports_are_recognised_and_not_read(
-    shared_profiles: Path, staged: Callable[..., Staging], profile: str
-) -> None:
-    """A folder with databases only is refused by name of what it holds, with the option that exports text."""
-    with pytest.raises(UnsupportedExport, match="profiler_database") as caught:
-        staged(shared_profiles / profile)
-    assert "ExportType.Text" in caught.value.hint
 
 
 def test_d10_holds_an_operator_measurement_beside_the_kernels(
