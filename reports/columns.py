@@ -33,6 +33,7 @@ class Column:
     help: str = ""
     none: str = ""  # what a cell without a value says, where that has a meaning of its own
     html_only: bool = False
+    at_least: str = ""  # field that is 'upper_bound' in rows where the value is only the least it can be
 
     @property
     def format(self) -> Format:
@@ -121,7 +122,10 @@ def _data(name: str) -> Mapping[str, Any]:
 
 
 def _column(entry: Mapping[str, Any], where: str) -> Column:
-    known = {"field", "header", "format", "separator", "from", "least", "filter", "help", "none", "html_only"}
+    known = {
+        *("field", "header", "format", "separator", "from", "least", "filter", "help", "none"),
+        *("html_only", "at_least"),
+    }
     if unknown := set(entry) - known:
         raise ValueError(f"{where}: unknown key {', '.join(sorted(unknown))}")
     field = entry["field"]
@@ -136,6 +140,7 @@ def _column(entry: Mapping[str, Any], where: str) -> Column:
         help=entry.get("help", ""),
         none=entry.get("none", ""),
         html_only=entry.get("html_only", False),
+        at_least=entry.get("at_least", ""),
     )
     column.format  # noqa: B018  an unknown format name fails here, at load, with its name
     return column

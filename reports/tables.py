@@ -172,6 +172,8 @@ def _cell(row: Any, column: Column) -> Cell:
     number = known[0] if column.numeric and isinstance(known[0], int | float) else None
     first = str(known[0])
     text = column.separator.join(text for text in texts if text != "") or None
+    if text and column.at_least and field_value(row, column.at_least) == "upper_bound":
+        text = f"≥ {text}"  # attention whose KV bytes are not told moves at least 2 GB/s, not 2 GB/s
     return Cell(text, number, css=_css_name(first), filter_key=first if column.filter else "")
 
 

@@ -37,6 +37,16 @@ def test_rows_come_first_and_extras_follow() -> None:
     assert names(summary_answer()) == ["summary-rows", "summary-spread", "summary-steps", "summary-idle"]
 
 
+def test_a_least_value_is_marked_as_one() -> None:
+    """Experts of which only those hit are read: the bandwidth from one expert is a least value, ≥, and sorts
+    by its number.
+    """
+    bounded = replace(GATE_UP, outcome="upper_bound", achieved_gb_s=370.0, hbm_fraction=0.23)
+    made = table("hotspots", "rows", (bounded, replace(GATE_UP, outcome="resolved", achieved_gb_s=1279.0)))
+    at = [column.fields[0] for column in made.columns].index("achieved_gb_s")
+    assert [(row[at].text, row[at].number) for row in made.rows] == [("≥ 370", 370.0), ("1,279", 1279.0)]
+
+
 def test_a_command_may_put_other_tables_first() -> None:
     """compare answers with the step and the verdict; the kernels come after them."""
     assert names(comparison()) == [
