@@ -42,18 +42,20 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
     options = sides[0].first.options
     totals = (step_totals(sides[0]), step_totals(sides[1]))
     step = compare_steps(*totals, options)
+    # The longer of the two, so that swapping the sides changes no threshold.
+    step_us = max(step.before.wall_us, step.after.wall_us)
     with gathered(*sides) as scratch:
         counts = (len(totals[0]), len(totals[1]))
         compared = _compared(scratch, sides, counts)
-        streams = compare_streams(*sides, scratch, step.before.wall_us, options)
-    every = compare_rows(compared, step.before.wall_us, options, (_bounds(sides[0]), _bounds(sides[1])))
+        streams = compare_streams(*sides, scratch, step_us, options)
+    every = compare_rows(compared, step_us, options, (_bounds(sides[0]), _bounds(sides[1])))
     busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
     other = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if not counts_as_busy]
     rows = tuple(sorted(busy, key=_largest_first))
     left_over = residuals(step)
     _check_sums(rows, compared, totals, step, left_over)
     identical = step.wall_change == "same" and step.wall_ci_low_us == 0 and _all_same(rows)
-    signatures = signature_changes(compared, step.before.wall_us, options)
+    signatures = signature_changes(compared, step_us, options)
     return Answer(
         command="compare",
         run=sides[1].first.run,
@@ -75,7 +77,7 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
             "groups": changes_by(rows, lambda row: row.group, counts),
             "types": changes_by(rows, lambda row: row.type, counts),
             "signatures": signatures,
-            "waits": wait_changes(compared, pair_keys(compared), step.before.wall_us, options),
+            "waits": wait_changes(compared, pair_keys(compared), step_us, options),
             "streams": streams,
             "other_engines": tuple(sorted(other, key=_largest_first)),
             "regressions": regressions(rows, step, signatures=signatures),

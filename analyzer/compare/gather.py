@@ -67,7 +67,7 @@ def _copy_session(
     scratch.register("_incoming", reader)
     scratch.execute(
         "INSERT INTO _kernels SELECT s.side, s.graph, s.step, i.busy, i.part, i.layer, i.position, "
-        "i.signature, i.stream, i.duration_us, i.waited_us "
+        "i.signature, i.stream, i.duration_us, i.waited_ns "
         "FROM _incoming AS i JOIN _steps AS s USING (step_id)"
     )
     scratch.unregister("_incoming")

@@ -119,8 +119,8 @@ def judge(
 ) -> Judgement:
     """Label R rows that occur on both sides.
 
-    `kind` numbers rows of one kind of work, which share their noise; `step_us` is the length of a step
-    before. Swapping the sides negates every change and turns every label into its opposite.
+    `kind` numbers rows of one kind of work, which share their noise; `step_us` is the length of a
+    step. Swapping the sides negates every change and turns every label into its opposite.
     """
     level = np.minimum(before.median_us, after.median_us)
     delta = after.median_us - before.median_us

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..answer_compare import CompareRow
 from ..options import AnalysisOptions
 from .judgement import Judgement, judge, known
-from .operator_types import group_of
+from .operator_types import group_of, operator_of
 from .pairing import Pair, Place
 from .table import SideTable
 
@@ -99,13 +99,13 @@ def _more(places: tuple[Place, ...]) -> str:
 
 
 def _kinds(compared: Compared) -> NDArray[np.int64]:
-    """A number per kind of work (type and core): rows of one kind show their noise together."""
-    numbers: dict[tuple[str, str | None], int] = {}
+    """A number per kind of work (operator and engine): rows of one kind show their noise together."""
+    numbers: dict[tuple[str, frozenset[str | None]], int] = {}
     found = []
     for pair in compared.pairs:
-        place = pair.places[0]
-        text = compared.texts.get(place.signature)
-        found.append(numbers.setdefault((place.type, text.core if text else None), len(numbers)))
+        texts = [compared.texts.get(side[0].signature) for side in (pair.before, pair.after) if side]
+        kind = (operator_of(pair.places[0].type), frozenset(text.core for text in texts if text))
+        found.append(numbers.setdefault(kind, len(numbers)))
     return np.array(found, dtype=np.int64)
 
 

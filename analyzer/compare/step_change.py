@@ -40,7 +40,10 @@ def step_totals(side: Side) -> list[StepTotals]:
     for captures, rows_of in zip(side.repeats, times, strict=True):
         for _ in captures[0].step_ids:
             step = next(steps)
-            rows = [by_id[step_id] for by_id, step_id in zip(rows_of, step.step_ids, strict=True)]
+            rows = [
+                by_id.get(step_id, _NOTHING_RAN)
+                for by_id, step_id in zip(rows_of, step.step_ids, strict=True)
+            ]
             found.append(
                 StepTotals(
                     step=step,
@@ -52,6 +55,17 @@ def step_totals(side: Side) -> list[StepTotals]:
                 )
             )
     return found
+
+
+# A step in which no AI-core and no communication kernel ran, only other engines.
+_NOTHING_RAN: dict[str, Any] = {
+    "wall_ns": 0,
+    "busy_ns": 0,
+    "idle_ns": 0,
+    "kernels": 0,
+    "aicore_us": 0.0,
+    "communication_us": 0.0,
+}
 
 
 def _by_step(session: Session) -> dict[int, dict[str, Any]]:
@@ -107,7 +121,11 @@ def compare_steps(
         for side, out in zip((before, after), aside, strict=True)
     ]
     wall, busy, idle = (
-        judge_times([[getattr(each, name) for each in side] for side in usable], sides[0].wall_us, options)
+        judge_times(
+            [[getattr(each, name) for each in side] for side in usable],
+            max(side.wall_us for side in sides),
+            options,
+        )
         for name in ("wall_us", "busy_us", "idle_us")
     )
     few = min(len(side) for side in usable) < options.min_usable_steps

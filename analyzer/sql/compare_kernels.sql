@@ -13,7 +13,7 @@ SELECT
     duration_us,
     CASE WHEN kernel_class IN ('aicore', 'communication') THEN greatest(0, start_ns - max(
         CASE WHEN kernel_class IN ('aicore', 'communication') THEN end_ns END
-    ) OVER earlier) / 1000 END AS waited_us
+    ) OVER earlier) END AS waited_ns
 FROM selected_kernels
 WINDOW earlier AS (
     PARTITION BY step_id ORDER BY start_ns, end_ns, kernel_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

@@ -2,7 +2,7 @@
 -- Inputs: _kernels, _kinds, _places, _pairs (place, pair). Grain as said at each table.
 
 CREATE TABLE _paired AS
-SELECT k.side, k.step, p.pair, n.place, k.layer, k.stream, k.duration_us, k.waited_us
+SELECT k.side, k.step, p.pair, n.place, k.layer, k.stream, k.duration_us, k.waited_ns
 FROM _kernels AS k
 JOIN (
     SELECT i.side, i.graph, i.busy, i.part, i.position, i.signature, o.place
@@ -16,10 +16,12 @@ JOIN (
     AND n.position IS NOT DISTINCT FROM k.position AND n.signature = k.signature
 JOIN _pairs AS p ON p.place = n.place;
 
--- side, pair, step
+-- side, pair, step. Sums are of whole picoseconds and nanoseconds: the same in whatever order rows are added.
 CREATE TABLE _pair_steps AS
-SELECT side, pair, step, count(*) AS calls, sum(duration_us) AS total_us, median(duration_us) AS median_us,
-    coalesce(sum(waited_us), 0) AS waited_us
+SELECT side, pair, step, count(*) AS calls,
+    sum(round(duration_us * 1e6)::BIGINT)::BIGINT / 1e6 AS total_us,
+    median(duration_us) AS median_us,
+    coalesce(sum(waited_ns), 0)::BIGINT / 1e3 AS waited_us
 FROM _paired
 GROUP BY side, pair, step;
 

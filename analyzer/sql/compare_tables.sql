@@ -12,7 +12,7 @@ CREATE TABLE _kernels (
     signature UBIGINT,
     stream INTEGER,
     duration_us DOUBLE,
-    waited_us DOUBLE
+    waited_ns BIGINT
 );
 
 CREATE TABLE _signatures (
