@@ -31,7 +31,7 @@ class Names:
 
 
 def names_of(session: Session, sequence: KernelSequence, sites: Sequence[Site]) -> Names:
-    """Look up one occurrence of everything that is shown, and all targets of the first step, in few queries."""
+    """Look up one occurrence of everything that is shown, and every target of the first step, at once."""
     wanted: dict[int, dict[int, int]] = defaultdict(dict)
     for site in sites:
         first_step = sequence.step[site.occurrences] == sequence.step[site.occurrences[0]]
@@ -121,7 +121,7 @@ def _left_out(site: Site) -> list[str]:
 
 
 def with_shared_windows(rows: Sequence[CandidateRow], sites: Mapping[str, Site]) -> list[CandidateRow]:
-    """Name, in every candidate, the others whose window holds the very same kernels; rows keep their order."""
+    """Name, in every candidate, the others whose window holds the same kernels; rows keep their order."""
     noted = []
     for row in rows:
         notes = [

@@ -33,7 +33,7 @@ def candidate_id(group: LabelledGroup, context: int = 0) -> str:
 
 
 def ordered(rows: Iterable[CandidateRow]) -> tuple[CandidateRow, ...]:
-    """Candidates by falling saving per step, then targets without a safe window by falling time; ties by id."""
+    """Candidates by falling saving per step, then targets without a safe window by time; ties by id."""
     return tuple(
         sorted(
             rows,

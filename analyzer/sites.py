@@ -1,4 +1,4 @@
-"""From a target's windows to its best one: sizes and net savings of every window, and the choice among them."""
+"""From a target's windows to its best one: sizes and net savings of each, and the choice among them."""
 
 from __future__ import annotations
 

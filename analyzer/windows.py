@@ -235,7 +235,7 @@ class BlockingKernels:
         return cls(starts, latest, places[raised], beside_starts, beside_bytes, options.window_overlap_share)
 
     def overlap(self, opens: NDArray[np.int64], closes: NDArray[np.int64]) -> tuple[int | None, float]:
-        """Place of the blocking kernel that most often runs between `opens` and `closes`, and in what share."""
+        """Place of the blocking kernel that runs most often between `opens` and `closes`, and its share."""
         if len(self.starts) == 0:
             return None, 0.0
         last = np.searchsorted(self.starts, closes, side="left") - 1
@@ -246,7 +246,7 @@ class BlockingKernels:
         return int(np.argmax(np.bincount(self.latest_places[last[hit]]))), share
 
     def beside_bytes(self, opens: NDArray[np.int64], closes: NDArray[np.int64]) -> float:
-        """HBM bytes of the kernels beside the main stream that start in the window, median over occurrences."""
+        """HBM bytes of kernels beside the main stream that start in the window, median of occurrences."""
         if len(self.beside_starts) == 0:
             return 0.0
         first = np.searchsorted(self.beside_starts, opens, side="left")

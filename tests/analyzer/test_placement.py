@@ -78,7 +78,7 @@ def test_side_streams_in_varying_order_leave_the_main_stream_its_layers():
 
 
 def test_collectives_stay_in_the_layer_when_other_streams_vary():
-    """R runs on a stream of its own at the same place of every layer; only S, which varies, is left beside."""
+    """R runs on a stream of its own at the same place of each layer; only S, which varies, is left beside."""
     (placed,) = place_steps([_step("aSbRcabRScaSbRcSabRc", side="SR")], OPTIONS)
     shown = _shown(placed)
     assert shown[:5] == ["layer 0.0", "side -1", "layer 0.1", "layer 0.2", "layer 0.3"]
