@@ -28,11 +28,11 @@ class HotspotRow:
     confidence: str  # high | medium | low
     reason: str  # one sentence with the numbers
     flops: float | None  # operations per call, as the shapes say; padded capacity and masks included
-    flops_hi: float | None
-    bytes_lo: int | None  # every operand once
-    bytes_hi: int | None
+    flops_hi: float | None  # the most it can be
+    bytes_lo: int | None  # what is certain, each byte once: one expert, touched rows, no KV pool
+    bytes_hi: int | None  # every listed operand: all experts, the whole pool
     weight_bytes: int | None  # storage bytes, NZ padding included
-    arithmetic_intensity: float | None  # flops / bytes_lo
+    arithmetic_intensity: float | None  # FLOPs that are certain / bytes_lo
     ridge: float | None  # operations per byte where the compute and HBM roofs meet
     floor_us: float | None  # cannot be beaten; launch overhead is not in it
     headroom_us: float | None  # median - floor, never below 0

@@ -40,7 +40,7 @@ def label_steps(group: LabelledGroup, row: HotspotRow, session: Session) -> tupl
             "; ".join((f"{work.family}, {work.outcome}", *work.missing, *work.notes)),
         ),
         ExplainStep(
-            "How long that takes at least",
+            "How long that takes, by roof",
             {
                 "compute_us": floors.compute_us,
                 "hbm_us": floors.hbm_us,
