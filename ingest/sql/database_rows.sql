@@ -22,11 +22,13 @@ tasks AS (
 ),
 -- A collective names the launch that it came from, and so the device and graph of its tasks, if they are of one.
 launches AS (
-    SELECT connection, any_value(device_id) AS device_id, any_value(model_id) AS model_id
+    SELECT
+        connection,
+        CASE WHEN count(DISTINCT device_id) = 1 THEN min(device_id) END AS device_id,
+        CASE WHEN count(DISTINCT model_id) = 1 THEN min(model_id) END AS model_id
     FROM db_task
     WHERE connection IN (SELECT connection FROM db_communication_op)
     GROUP BY connection
-    HAVING count(DISTINCT device_id) = 1 AND count(DISTINCT model_id) = 1
 ),
 all_rows AS (
     SELECT
