@@ -33,6 +33,9 @@ class Survey:
     rejected: tuple[CandidateRow, ...]
     sites: dict[str, Site]  # by row id
     notes: tuple[str, ...]
+    stopped: str | None = (
+        None  # why no target was even looked at: training, prefill, unknown or unsupported device
+    )
 
 
 def candidates(
@@ -65,7 +68,7 @@ def candidates(
         coverage=coverage(session),
         rows=(*shown, *others),
         notes=tuple(dict.fromkeys(notes)),
-        extras={"rejected": found.rejected, "matching": len(proposed)},
+        extras={"rejected": found.rejected, "matching": len(proposed), "stopped": found.stopped},
     )
 
 
@@ -89,7 +92,7 @@ def survey(
     steps = _decode_steps(session)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]
     if rates is None or stop:
-        return Survey((), (), {}, (*notes, *stop))
+        return Survey((), (), {}, (*notes, *stop), stopped=stop[0])
     rules = Rules(rates, options, share, cap, cmo_gb_s, allow_comm_windows, include_unsafe)
     notes += _selection_notes(session, steps)
     return _survey(session, rules, steps, notes)

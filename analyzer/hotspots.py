@@ -9,7 +9,7 @@ from .answer import Answer, HotspotRow
 from .coverage import coverage
 from .labels import LabelledGroup, labelled_groups, publish_labels
 from .phases import training_note
-from .sqlfiles import run_sql
+from .sqlfiles import run_sql, sql
 
 if TYPE_CHECKING:
     from .session import Session
@@ -22,7 +22,7 @@ def hotspots(
     limiter: str | None = None,
     family: str | None = None,
 ) -> Answer:
-    """Signatures by falling total time, each with its label and the work behind it.
+    """Signatures by falling time in a step, each with its label and the work behind it.
 
     `bound`, `limiter` and `family` keep matching rows only; `top` is applied last. Raises WrongUsage,
     naming what occurs in this selection, when a filter matches no row and is no word of the tool either.
@@ -49,13 +49,29 @@ def hotspots(
 
 
 def hotspot_rows(session: Session) -> tuple[HotspotRow, ...]:
-    """Every labelled signature of the selection as a row, by falling total time, then id."""
+    """Every labelled signature of the selection as a row, by falling time in a step, then total, then id.
+
+    The time in a step is a median over steps, so that one collective that waited for another rank does
+    not outrank every kernel.
+    """
     if "hotspot_rows" not in session.cache:
         groups = labelled_groups(session)
         potential = potential_by_signature(session)
         aicore_us = sum(group.statistics.total_us for group in groups if group.is_aicore)
-        rows = [_row(session, group, potential.get(group.signature_id), aicore_us) for group in groups]
-        session.cache["hotspot_rows"] = tuple(sorted(rows, key=lambda row: (-row.total_us, row.signature_id)))
+        step_us = dict(session.con.execute(sql("step_times_of_signatures.sql")).fetchall())
+        rows = [
+            _row(
+                session,
+                group,
+                potential.get(group.signature_id),
+                step_us.get(group.signature_id, 0.0),
+                aicore_us,
+            )
+            for group in groups
+        ]
+        session.cache["hotspot_rows"] = tuple(
+            sorted(rows, key=lambda row: (-(row.step_us or 0.0), -row.total_us, row.signature_id))
+        )
     return session.cache["hotspot_rows"]
 
 
@@ -75,7 +91,9 @@ def potential_by_signature(session: Session) -> dict[int, float]:
     return session.cache["potential"]
 
 
-def _row(session: Session, group: LabelledGroup, potential_us: float | None, aicore_us: float) -> HotspotRow:
+def _row(
+    session: Session, group: LabelledGroup, potential_us: float | None, step_us: float, aicore_us: float
+) -> HotspotRow:
     text, measured, work, label = group.row, group.statistics, group.work, group.label
     median = measured.median_us
     floor = label.floors.floor_us
@@ -111,6 +129,7 @@ def _row(session: Session, group: LabelledGroup, potential_us: float | None, aic
         achieved_tflops=_per_second(work.flops_lo, median, 1e12),
         achieved_gb_s=achieved,
         hbm_fraction=None if achieved is None or not device.hbm_gb_s else achieved / device.hbm_gb_s,
+        step_us=step_us,
         signature_id=text.hex_id,
         family=work.family,
         outcome=work.outcome,

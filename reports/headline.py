@@ -115,13 +115,21 @@ def _hotspots(answer: Answer) -> str:
     lead = "The longest of" if matching > 1 else "The only one of"
     return (
         f"{lead} {plural(matching, 'kernel group')}: {first.type}{shapes}, {plural(first.count, 'call')}, "
-        f"{format_duration(first.total_us)}{of}, {first.bound}/{first.limiter} "
-        f"({first.confidence} confidence)."
+        f"{_a_step(first)}{of}, {first.bound}/{first.limiter} ({first.confidence} confidence)."
     )
+
+
+def _a_step(row: HotspotRow) -> str:
+    return format_duration(row.total_us) if row.step_us is None else f"{format_duration(row.step_us)} a step"
 
 
 def _candidates(answer: Answer) -> str:
     ready = [row for row in answer.rows if row.status == "candidate"]
+    stopped = answer.extras.get("stopped")
+    if stopped:
+        return (
+            f"Nothing to prefetch is proposed: {stopped.removeprefix('Nothing is proposed: ').rstrip('.')}."
+        )
     if not ready:
         looked = (
             f"{plural(len(answer.rows), 'target')} looked at, no safe window" if answer.rows else "no target"

@@ -68,6 +68,15 @@ def test_rows_are_ordered_by_time_then_id() -> None:
     assert [row.signature_id for row in rows[1:]] == sorted(row.signature_id for row in rows[1:])
 
 
+def test_time_in_a_step_is_a_median_with_absent_steps_as_zero() -> None:
+    """Four steps: A takes 8, 2, 2 and nothing: sorted 0, 2, 2, 8, median 2. B only once 50: 0, 0, 0, 50,
+    median 0, so it stands last although its total is the largest.
+    """
+    kernels = [Kernel(0, 8, "A", step=1), Kernel(100, 2, "A", step=2), Kernel(200, 2, "A", step=3)]
+    rows = hotspots(session_of([*kernels, Kernel(300, 50, "B", step=4)])).rows
+    assert [(row.type, row.step_us, row.total_us) for row in rows] == [("A", 2.0, 12.0), ("B", 0.0, 50.0)]
+
+
 def test_top_and_filters_keep_matching_rows() -> None:
     """--top 1 keeps the longest; --family matmul keeps the matmul; both say how many matched."""
     session = session_of([*_matmuls(50), Kernel(5000, 90), Kernel(6000, 1, "Mul")])
