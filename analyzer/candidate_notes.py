@@ -106,7 +106,8 @@ def _experts(site: Site) -> list[str]:
         return []
     return [
         f"Of {experts} experts only those hit are read, and which is not known when the prefetch starts: "
-        "the saving counts that share, max_size the whole weight."
+        "the saving counts the most that HBM can have delivered meanwhile, so it is an upper bound; "
+        "max_size counts the whole weight."
     ]
 
 

@@ -202,7 +202,7 @@ def test_expert_weights(answer, kernels):
     assert first.max_size_terms.l2_bytes == pytest.approx(96 * 2**20 - 11.1e6, abs=0.1e6)
     cost = 0.5 * first.max_size / 1.36e6 * 11.1 / (74.5 * 1.6)
     assert first.predicted_saving_us.mid == pytest.approx(_saved(useful) - cost, abs=0.02)
-    assert any("experts" in note for note in first.notes)
+    assert any("32 experts" in note and "upper bound" in note for note in first.notes)
 
 
 def test_mla_prologs_wait_behind_the_norm(answer):
