@@ -33,6 +33,7 @@ def candidate_steps(row: CandidateRow, site: Site | None) -> tuple[ExplainStep, 
     return (
         *steps,
         _size_step(row),
+        *_call_steps(row, row.window),
         _saving_step(row),
         *(ExplainStep("Assumed", {}, each) for each in row.assumptions),
     )
@@ -45,7 +46,7 @@ def _window_step(window: WindowRow, chosen: bool) -> ExplainStep:
     else:
         verdict = "safe"
     return ExplainStep(
-        f"Window after {window.dependency}: {inside}",
+        f"Window after {window.dependency}{_place(window)}: {inside}",
         {
             "duration_p10_us": window.duration_us,
             "duration_median_us": window.median_us,
@@ -56,6 +57,11 @@ def _window_step(window: WindowRow, chosen: bool) -> ExplainStep:
         },
         f"{verdict}{', chosen: the largest net saving' if chosen else ''}",
     )
+
+
+def _place(window: WindowRow) -> str:
+    """' @14': which of the kernels of that type in a layer it is; nothing outside layers."""
+    return "" if window.dependency_position is None else f" @{window.dependency_position}"
 
 
 def _size_step(row: CandidateRow) -> ExplainStep:
@@ -71,6 +77,21 @@ def _size_step(row: CandidateRow) -> ExplainStep:
             "max_size": row.max_size,
         },
         f"{format_bytes(row.max_size)}, limited by {terms.limited_by}",
+    )
+
+
+def _call_steps(row: CandidateRow, window: WindowRow) -> tuple[ExplainStep, ...]:
+    """One call per weight that gets bytes; a fused kernel has several weights."""
+    dependency = window.dependency_name or window.dependency
+    return tuple(
+        ExplainStep(
+            "What to write",
+            {"max_size": weight.max_size},
+            f"npu_prefetch(weight of {weight.shape} {weight.dtype}, output of {dependency}, "
+            f"{weight.max_size})",
+        )
+        for weight in row.weights
+        if weight.max_size
     )
 
 

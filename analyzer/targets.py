@@ -77,6 +77,13 @@ def _refused(group: LabelledGroup, options: AnalysisOptions) -> str | None:
         return f"its numbers contradict the model: {label.anomaly}"
     if label.bound == "memory" and (label.limiter == "l2" or label.fed_by_l2):
         return f"L2 serves it already: {label.reason}"
+    share = label.floors.u_m
+    if share is not None and share > 1.0:
+        # Above the nominal rate nothing is left that a prefetch could add, however uncertain the roof is.
+        return (
+            f"its bytes arrive at {share:.0%} of nominal HBM: L2 serves part of them already, as after a "
+            "prefetch that is in place"
+        )
     return None
 
 

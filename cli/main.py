@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer import TyperException
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -93,10 +94,23 @@ def run(arguments: Sequence[str]) -> int:
         # Typer ends the process so, and only so, when the reader of our output has gone away.
         return _reader_gone() if ended.code == 1 else int(ended.code or 0)
     except (Exception, KeyboardInterrupt) as error:
-        return report_failure(error)
+        return _show_help(error) if _asks_for_help(error) else report_failure(error)
     if code == EXIT_INTERRUPTED:
         return report_failure(KeyboardInterrupt())
     return code or 0
+
+
+def _asks_for_help(error: BaseException) -> bool:
+    """A bare `npu-roofline` or `npu-roofline runs` asks what there is; typer raises the help as an error."""
+    return isinstance(error, TyperException) and type(error).__name__ == "NoArgsIsHelpError"
+
+
+def _show_help(error: BaseException) -> int:
+    try:
+        print(str(error), flush=True)
+    except BrokenPipeError:
+        return _reader_gone()
+    return 0
 
 
 def _reader_gone() -> int:

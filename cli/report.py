@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import WrongUsage
 from .options import Selection
 
 
@@ -22,6 +23,11 @@ def report(
     Roofline, time by bound, hotspots, candidates and the timeline of a step. The page loads nothing from
     anywhere: it can be mailed, and opened on a machine without a network.
     """
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise WrongUsage(
+            f"a report is an HTML page, and -o names {output}",
+            "give it a name that ends in .html; for data use hotspots, summary or candidates with -o",
+        )
     from ..analyzer.report_data import report_data
     from ..reports.html_report import roofline_report
     from .output import write

@@ -38,6 +38,7 @@ from npu_roofline.cli.main import run
         (["explain"], "missing argument 'ID'", "`npu-roofline explain --help`"),
         (["runs", "shw"], "no such command 'shw'", "did you mean show? `npu-roofline runs --help`"),
         (["hotspots", "--run"], "option '--run' requires an argument", "--help"),
+        (["report", "-o", "page.json"], "a report is an HTML page, and -o names page.json", "ends in .html"),
         (["compare", "one"], "missing argument 'AFTER'", "`npu-roofline compare --help`"),
     ],
 )

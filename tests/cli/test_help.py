@@ -67,3 +67,13 @@ def test_version_prints_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"npu-roofline {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["runs"], ["devices"]])
+def test_a_bare_command_shows_its_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """What everybody types first prints the help, line by line on stdout, and is no error."""
+    assert run(arguments) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Usage: npu-roofline")
+    assert "\nCommands:\n" in out
+    assert err == ""
