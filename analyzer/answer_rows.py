@@ -42,6 +42,7 @@ class HotspotRow:
     achieved_tflops: float | None  # FLOPs that are certain / median, 1e12 per second
     achieved_gb_s: float | None  # bytes_lo / median, 1e9 bytes per second; never from bytes_hi
     hbm_fraction: float | None  # achieved_gb_s / nominal HBM bandwidth
+    flops_lo: float | None = None  # operations that are certain; achieved_tflops and intensity use these
     step_us: float | None = None  # median over steps of the summed duration in a step: the order of the rows
     signature_id: str = ""  # 16 hex digits
     family: str = ""  # matmul, grouped_matmul, attention, norm, …

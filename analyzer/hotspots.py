@@ -129,6 +129,7 @@ def _row(
         achieved_tflops=_per_second(work.flops_lo, median, 1e12),
         achieved_gb_s=achieved,
         hbm_fraction=None if achieved is None or not device.hbm_gb_s else achieved / device.hbm_gb_s,
+        flops_lo=work.flops_lo,
         step_us=step_us,
         signature_id=text.hex_id,
         family=work.family,

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .session import Session
 
 
+# Kernels with one of these flags run in training only; the flags stand in roofline/operators.toml.
+TRAINING_FLAGS = frozenset({"gradient", "optimizer"})
+
+
 @dataclass(frozen=True)
 class SignatureRow:
     """The texts of a signature, as the table holds them; None = unknown, '' = scalar."""
@@ -90,11 +94,7 @@ def labelled_positions(session: Session) -> tuple[LabelledGroup, ...]:
 
 def training_evidence(session: Session) -> tuple[str, ...]:
     """Operator types that only training runs, found in the selected rank; empty for inference."""
-    found = {
-        group.row.type or ""
-        for group in labelled_groups(session)
-        if group.work.flags & {"gradient", "optimizer"}
-    }
+    found = {group.row.type or "" for group in labelled_groups(session) if group.work.flags & TRAINING_FLAGS}
     return tuple(sorted(found))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..ingest.availability import availability
+from ..ingest.availability import Availability, availability
 from ..ingest.store import RunRecord, Store, find_run, runs
+from ..roofline.registry import registry
 from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
 from .devices import device_info, resolve_for_rank
+from .labels import TRAINING_FLAGS
 from .sqlfiles import rows_of, utc_text
 
 if TYPE_CHECKING:
@@ -51,15 +53,29 @@ def question_rows(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[Question
     """Each question with its evidence in this run, and the profiler option that would record what is
     missing.
     """
-    return tuple(
-        QuestionRow(
-            question=each.question,
-            status=each.status,
-            evidence=each.evidence,
-            missing=each.missing,
-            how_to_record=each.how_to_record,
+    training = _training_types(con, run_id)
+    return tuple(_question_row(each, training) for each in availability(con, run_id))
+
+
+def _question_row(found: Availability, training: tuple[str, ...]) -> QuestionRow:
+    if found.inference_only and training:
+        return QuestionRow(
+            question=found.question,
+            status="no",
+            evidence=found.evidence,
+            missing=f"inference: {', '.join(training[:3])} run in training only",
+            how_to_record="profile a decode step of inference",
         )
-        for each in availability(con, run_id)
+    return QuestionRow(found.question, found.status, found.evidence, found.missing, found.how_to_record)
+
+
+def _training_types(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[str, ...]:
+    """Gradient and optimizer types of any rank of the run, in order of name."""
+    types = con.execute(
+        "SELECT DISTINCT type FROM signatures WHERE run_id = ? AND type IS NOT NULL", [run_id]
+    )
+    return tuple(
+        sorted(name for (name,) in types.fetchall() if registry().row_of(name).flags & TRAINING_FLAGS)
     )
 
 

@@ -26,6 +26,7 @@ class Availability:
     evidence: str
     missing: str
     how_to_record: str
+    inference_only: bool = False  # a training capture answers it with no, whatever else is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def _judge(question: dict[str, Any], found: dict[str, _Found], evidence: dict[st
         evidence="; ".join(found[key].words for key in wanted if found[key].share > 0),
         missing="; ".join(found[key].words for key in lacking if found[key].share == 0),
         how_to_record="; ".join(dict.fromkeys(evidence[key]["record"] for key in lacking)),
+        inference_only=question.get("inference_only", False),
     )
 
 

@@ -155,21 +155,32 @@ def store(case: Case) -> Verdict | None:
 
 def overlap(case: Case) -> Verdict:
     """Steps 6g and 6h: no pipe is full, so the pipes wait for each other; or nothing is known of them."""
-    roof = max(
-        case.floors.compute_us or 0.0,
-        case.floors.hbm_us or 0.0,
-        case.floors.overhead_us or case.options.overhead_us,
-    )
-    times = case.duration_us / roof if roof > 0 else 0.0
+    against = _times_the_roof(case)
     if not case.pipes:
-        reason = f"{times:.1f} times its roof of {format_us(roof, 2)}; no pipes were recorded"
-        return Verdict("latency", "pipeline", reason, cap="low")
-    against = f"; {times:.1f} times its roof of {format_us(roof, 2)}" if case.has_shapes else ""
+        return Verdict("latency", "pipeline", f"{against}; no pipes were recorded", cap="low")
+    against = f"; {against}" if case.has_shapes else ""
     if max(case.pipes.values()) >= case.options.pipe_bound:
         return Verdict(
             "latency", "pipeline", f"pipes busy but none decides: {case.pipes_text()}{against}", cap="low"
         )
     return Verdict("latency", "pipeline", f"no pipe is full: {case.pipes_text()}{against}", cap="medium")
+
+
+def _times_the_roof(case: Case) -> str:
+    """'2.2 times its roof of 14.46 us'; a range where the bytes are one (KV of unknown length)."""
+    floors = case.floors
+    overhead = floors.overhead_us or case.options.overhead_us
+    roof = max(floors.compute_us or 0.0, floors.hbm_us or 0.0, overhead)
+    highest = max(roof, floors.hbm_hi_us or 0.0)
+    if roof <= 0:
+        return "its roof is not known"
+    times = case.duration_us / roof
+    if highest <= case.options.range_ratio * roof:
+        return f"{times:.1f} times its roof of {format_us(roof, 2)}"
+    return (
+        f"its roof lies between {format_us(roof, 2)} and {format_us(highest, 2)}, as its bytes are only a "
+        f"range: {case.duration_us / highest:.1f} to {times:.1f} times that"
+    )
 
 
 def short_without_shapes(case: Case) -> Verdict | None:
