@@ -107,14 +107,20 @@ def _criteria(verdict: Verdict | None) -> list[dict[str, str]]:
     return [
         {
             "name": each.name,
-            "value": "not measured" if each.value is None else f"{each.value:,.1f} {each.unit}".strip(),
-            "threshold": "" if each.threshold is None else f"{each.threshold:,.1f} {each.unit}".strip(),
+            "value": "not measured" if each.value is None else _quantity(each.value, each.unit),
+            "threshold": "" if each.threshold is None else _quantity(each.threshold, each.unit),
             "met": words[each.met],
             "css": {True: "faster", False: "slower", None: "inconclusive"}[each.met],
             "note": each.note,
         }
         for each in verdict.criteria
     ]
+
+
+def _quantity(value: float, unit: str) -> str:
+    """'-1.1 %', '2 places': counts have no decimals."""
+    digits = 0 if unit not in ("%", "us") and float(value).is_integer() else 1
+    return f"{value:,.{digits}f} {unit}".strip()
 
 
 def _which_steps(step: StepComparison, usual: UsualStep | None) -> str:
