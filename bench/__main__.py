@@ -10,8 +10,10 @@ import statistics
 import sys
 from pathlib import Path
 
+from bench.databases import figures
 from bench.limits import (
     CANDIDATES_SECONDS,
+    DATABASE_RATIO,
     HELP_SECONDS,
     LINEAR_SLACK,
     PEAK_BYTES,
@@ -43,7 +45,7 @@ def main() -> int:
     small, large = (
         _pipeline(options.folder, rows, options.repeat) for rows in (options.rows // 10, options.rows)
     )
-    checks = _checks(options, small, large)
+    checks = [*_checks(options, small, large), _database_check(options)]
     print(table(checks))
     for check in missed(checks):
         print(
@@ -110,6 +112,15 @@ def _checks(options: argparse.Namespace, small: dict[str, Run], large: dict[str,
         Check("time for ten times the rows / ten times the time", total / (10 * before), LINEAR_SLACK, "x"),
         Check("--help over the bare interpreter", _help_seconds(), HELP_SECONDS, "s"),
     ]
+
+
+def _database_check(options: argparse.Namespace) -> Check:
+    """A tenth of the kernels as a profiler database: 28 counters each make the PMU table 28 times as long."""
+    kernels = options.rows // 10
+    path = options.folder / f"database_{kernels}" / "ascend_pytorch_profiler_0.db"
+    scan, ingest = figures(path, kernels, options.repeat)
+    what = f"{kernels:,} kernels from a database: ingest / Arrow scan of its PMU"
+    return Check(what, ingest.seconds / scan.seconds, DATABASE_RATIO, "x")
 
 
 def _help_seconds() -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 # Ingest, classify and candidates together against DuckDB reading the same file into a table.
 PIPELINE_RATIO = 3.0
 PEAK_BYTES = 1.2e9
+# A profiler database of 100,000 kernels against an Arrow scan of its PMU table into DuckDB.
+DATABASE_RATIO = 3.0
 CANDIDATES_SECONDS = 1.0
 HELP_SECONDS = 0.15
 # Ten times the rows may take ten times as long, with this for noise.

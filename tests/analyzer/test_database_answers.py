@@ -58,6 +58,6 @@ def test_hotspots_and_candidates_of_both_forms_agree(tmp_path: Path, sample: str
 
 
 def test_candidates_of_a_database_are_there(tmp_path: Path) -> None:
-    """The comparison above is not one of nothing with nothing: the dense decode has candidates in both forms."""
+    """The comparison above is not one of nothing with nothing: the dense decode has candidates."""
     target = database_of_both(tmp_path, "dense_decode", "910B3")
     assert answers(target, "database", candidates)

@@ -98,7 +98,7 @@ def test_d05_chip_bounds_steps_and_samples(shared_profiles: Path, staged: Stage)
 
 
 def test_d04_level_0_is_typed_from_names_and_tasks(shared_profiles: Path, staged: Stage) -> None:
-    """All 187 kernels have a type from the name; 149 AIVEC tasks are vector kernels, 2 STARS tasks are DSA."""
+    """All 187 kernels are typed by name; 149 AIVEC tasks are vector kernels, 2 STARS tasks are DSA."""
     staging = staged(shared_profiles / "d04_db_level0")
     rows = staging.con.execute(
         "SELECT core, count(*) FROM kernels JOIN signatures USING (signature_id) GROUP BY 1 ORDER BY 2 DESC"

@@ -8,7 +8,7 @@ from npu_roofline.roofline.weak_evidence import CoreBounds
 
 
 def test_an_upper_and_a_lower_bound_leave_one_row_of_chips() -> None:
-    """At 1,800 MHz chips have 20 or 24 cube cores; 48 to 50 vector cores are 24 or 25 cube cores: 24 is left."""
+    """At 1,800 MHz chips have 20 or 24 cube cores; 48 to 50 vector cores are 24 or 25: 24 is left."""
     found = resolve_device(DeviceEvidence(aic_mhz=1800, bounds=CoreBounds(24, None, 48, 50)))
     assert found.candidates == ("910_9381", "910_9382", "910B2", "910B2C")
     assert found.confidence == "medium"
@@ -23,7 +23,7 @@ def test_a_lower_bound_alone_is_believed_less() -> None:
 
 
 def test_a_lower_bound_that_every_chip_meets_is_no_core_count() -> None:
-    """20 blocks ran at once: 20 and 24 cores both can do that, so the chip stays unknown and both are named."""
+    """20 blocks ran at once, which 20 and 24 cores can do: the chip stays unknown and both are named."""
     found = resolve_device(DeviceEvidence(aic_mhz=1800, bounds=CoreBounds(20, None, 40, None)))
     assert found.device is None
     assert "910B3" in found.source
