@@ -263,6 +263,7 @@ def _row_hover(row: CompareRow) -> str:
 
 
 def per_cent(value: float | None) -> str:
+    """' (-1.1 %)' to stand behind a number; empty where it is not known."""
     return "" if value is None else f" ({value:+.1f} %)"
 
 
