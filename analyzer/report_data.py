@@ -19,7 +19,8 @@ from .sqlfiles import rows_of, sql
 from .summary import summary
 
 if TYPE_CHECKING:
-    from ..roofline.device_model import Quantity
+    from ..roofline.device_model import Device, Quantity
+    from ..roofline.work import Work
     from .session import Session
 
 # Marks that a browser still pans smoothly; a decode step of a large model has 1,000 to 4,000 kernels.
@@ -30,11 +31,12 @@ ROOFLINE_POINTS: Final = 1500
 
 @dataclass(frozen=True)
 class Point:
-    """One signature in the roofline figure.
+    """One signature in the roofline figure, at what is certain.
 
-    `intensity` and `tflops` (1e12/s) come from bytes_lo and the median. Where bytes are a range,
-    `intensity_low` is its other end, cut where the highest HBM figure would be passed: no more bytes fit into
-    the duration.
+    `intensity` (FLOP/B) and `tflops` (1e12/s) are those of its HotspotRow: the FLOPs that are certain over
+    bytes_lo and over the median. Where bytes are a range, `intensity_low` is its other end, cut where the
+    highest HBM figure would be passed: no more bytes fit into the duration. Where FLOPs are a range,
+    `tflops_high` is its other end, cut at the compute peak.
     """
 
     id: str
@@ -49,6 +51,9 @@ class Point:
     intensity: float
     intensity_low: float | None
     tflops: float
+    tflops_high: float | None
+    flops_lo: float
+    flops_hi: float
     bytes_lo: float
     bytes_hi: float
     bound: str
@@ -70,11 +75,15 @@ class Roof:
 
 @dataclass(frozen=True)
 class Undrawn:
-    """Kernels without a point: why, how many groups, how much time (us over the selected steps)."""
+    """Kernels without a point: why, how many groups, how much time (us over the selected steps).
+
+    `types` is the same time by type, longest first.
+    """
 
     reason: str
     groups: int
     total_us: float
+    types: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,16 +172,25 @@ def roofline_points(session: Session) -> tuple[tuple[Point, ...], tuple[Undrawn,
     """Points of every AI-core signature that has one, by falling time, and why the others have none."""
     streams = _streams(session)
     points: list[Point] = []
-    left: dict[str, list[float]] = {}
+    left: dict[str, list[LabelledGroup]] = {}
     for group in labelled_groups(session):
         if not group.is_aicore:
             continue
         if reason := _why_no_point(group):
-            left.setdefault(reason, []).append(group.statistics.total_us)
+            left.setdefault(reason, []).append(group)
         else:
             points.append(_point(session, group, streams.get(group.signature_id, ())))
-    undrawn = [Undrawn(reason, len(times), sum(times)) for reason, times in left.items()]
+    undrawn = [_undrawn(reason, groups) for reason, groups in left.items()]
     return tuple(points), tuple(sorted(undrawn, key=lambda each: (-each.total_us, each.reason)))
+
+
+def _undrawn(reason: str, groups: list[LabelledGroup]) -> Undrawn:
+    times: dict[str, float] = {}
+    for group in groups:
+        name = group.row.type or "(no type)"
+        times[name] = times.get(name, 0.0) + group.statistics.total_us
+    longest = sorted(times.items(), key=lambda each: (-each[1], each[0]))
+    return Undrawn(reason, len(groups), sum(times.values()), tuple(longest))
 
 
 def _why_no_point(group: LabelledGroup) -> str:
@@ -181,8 +199,10 @@ def _why_no_point(group: LabelledGroup) -> str:
         return "anomaly: the numbers cannot all be right, so the kernel is no finding"
     if work.bytes_lo is None:
         return "bytes are not known: shapes are missing or do not fit the operator"
+    if (work.unit == "cube" and work.flops is None) or (work.flops and not work.flops_lo):
+        return "no FLOPs are certain: the shapes do not tell how many rows or keys are real"
     if not work.flops:
-        return "no FLOPs are counted for the operator (moves, casts, routing): no arithmetic intensity"
+        return "no FLOPs are counted (moves, casts, routing, communication): no arithmetic intensity"
     if work.bytes_lo <= 0 or group.statistics.median_us <= 0:
         return "no bytes or no time were recorded"
     return ""
@@ -190,9 +210,9 @@ def _why_no_point(group: LabelledGroup) -> str:
 
 def _point(session: Session, group: LabelledGroup, streams: tuple[str, ...]) -> Point:
     work, label, median = group.work, group.label, group.statistics.median_us
-    if work.flops is None or work.bytes_lo is None:
+    if work.flops is None or work.flops_lo is None or work.bytes_lo is None:
         raise InternalError(f"a point was asked for {group.row.type}, whose work is not known")
-    tflops = work.flops / median / 1e6
+    flops_hi = max(work.flops_lo, work.flops, work.flops_hi or 0.0)
     bytes_hi = work.bytes_hi if work.bytes_hi is not None else work.bytes_lo
     return Point(
         id=hotspot_id(group.row.hex_id),
@@ -204,9 +224,12 @@ def _point(session: Session, group: LabelledGroup, streams: tuple[str, ...]) -> 
         count=group.statistics.count,
         total_us=group.statistics.total_us,
         median_us=median,
-        intensity=work.flops / work.bytes_lo,
-        intensity_low=_other_end(session, work.flops, work.bytes_lo, bytes_hi, median),
-        tflops=tflops,
+        intensity=work.flops_lo / work.bytes_lo,
+        intensity_low=_other_end(session, work.flops_lo, work.bytes_lo, bytes_hi, median),
+        tflops=work.flops_lo / median / 1e6,
+        tflops_high=_most_tflops(session, work, flops_hi, median),
+        flops_lo=work.flops_lo,
+        flops_hi=flops_hi,
         bytes_lo=work.bytes_lo,
         bytes_hi=bytes_hi,
         bound=label.bound,
@@ -226,6 +249,22 @@ def _other_end(session: Session, flops: float, lo: float, hi: float, median_us: 
     return flops / movable if movable > lo else None
 
 
+def _most_tflops(session: Session, work: Work, flops_hi: float, median_us: float) -> float | None:
+    """TFLOP/s if all FLOPs were real, at most the compute peak; None: FLOPs are no range."""
+    least = (work.flops_lo or 0.0) / median_us / 1e6
+    device = session.device.device
+    peak = _peak_ops(device, work.unit, work.compute_dtype) if device else None
+    most = flops_hi / median_us / 1e6
+    most = most if peak is None else min(most, peak / 1e12)
+    return most if most > least else None
+
+
+def _peak_ops(device: Device, unit: str, dtype: str | None) -> float | None:
+    if dtype is None:
+        return None
+    return device.cube_peak_ops(dtype) if unit == "cube" else device.vector_peak_ops(dtype)
+
+
 def roofs_over(session: Session, points: tuple[Point, ...]) -> tuple[Roof, ...]:
     """HBM and L2, and the compute peak of each unit and dtype that has a point; empty without a device."""
     device = session.device.device
@@ -237,7 +276,7 @@ def roofs_over(session: Session, points: tuple[Point, ...]) -> tuple[Roof, ...]:
     if device.l2_read_bytes_s is not None and device.l2_read_bytes_per_cycle is not None:
         roofs.append(_roof("bandwidth", "L2", device.l2_read_bytes_s / 1e9, device.l2_read_bytes_per_cycle))
     for unit, dtype in sorted({(point.unit, point.dtype) for point in points}):
-        peak = device.cube_peak_ops(dtype) if unit == "cube" else device.vector_peak_ops(dtype)
+        peak = _peak_ops(device, unit, dtype)
         rates = device.cube_ops_per_cycle if unit == "cube" else (device.vector_ops_per_cycle or {})
         if peak is not None:
             roofs.append(_roof("compute", f"{unit} {dtype}", peak / 1e12, rates[dtype]))

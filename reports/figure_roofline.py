@@ -1,9 +1,10 @@
 """The roofline: what each kernel group reached, under the roofs of the device.
 
 x is FLOPs per byte, y is FLOPs per second, both logarithmic: a bandwidth is a line of slope one, a compute
-peak a level. A group is drawn at its least bytes; where its bytes are a range, a bar leads from there to the
-other end, cut at the HBM roof, because more bytes than that cannot have moved. Nothing is drawn above a roof
-as if it were a feat.
+peak a level. A group is drawn at what is certain, the numbers of the table: its certain FLOPs over its
+least bytes and over its time. Where its FLOPs are a range (padded rows that may not be real) the circle is
+hollow, an "at least", and a thin line leads up to all of them, cut at the compute peak; where its bytes are a
+range, a thin line leads to the left, cut at the HBM roof. Nothing is drawn above a roof as if it were a feat.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from typing import Any, Final
 
 from ..analyzer.report_data import Point, Roof
 from ..units import format_bytes_decimal
-from .escape import hover_text, shown
+from .escape import hover_text
+from .figure_roofline_names import LABEL_PX, diameter, filter_key, name_trace
 from .figures import MUTED, Figure, axis, frame, hover
 from .palette import BOUNDS, bound_colour, css_variable
 
 _HEIGHT: Final = 560
-_LABEL_PX: Final = 14  # height of one line of a label
-_LARGEST: Final = 46.0  # diameter of the longest group, px
-_SMALLEST: Final = 7.0  # small enough to tell from the large, large enough to point at
+_AXES_PX: Final = 92  # of it that is not the plot
 # The first view holds the groups with this share of the time: a tiny kernel six decades down would squeeze
 # the rest into a corner. A double click shows every group.
 _VIEW_SHARE: Final = 0.97
+_NARROW_ROOM: Final = 0.35  # a peak's name takes a quarter of the width of a phone
 _BOUND_NAMES: Final = {
     "memory": "memory-bound",
     "compute": "compute-bound",
@@ -39,28 +40,35 @@ def roofline_figure(points: Sequence[Point], roofs: Sequence[Roof]) -> Figure:
     """The figure; without points or without roofs the rest is still drawn."""
     x_range, y_range = _ranges(points, roofs)
     longest = max((p.total_us for p in points), default=1.0)
-    data = [*_roof_traces(roofs, x_range), *_ridge_traces(roofs)]
+    data: list[dict[str, Any] | None] = [*_roof_traces(roofs, x_range), *_ridge_traces(roofs)]
     for bound in BOUNDS:
         chosen = [point for point in points if _bound(point) == bound]
         if chosen:
             data += [_range_trace(bound, chosen), _point_trace(bound, chosen, longest)]
+    data.append(name_trace(points, longest, x_range, y_range, _HEIGHT - _AXES_PX))
     layout = frame(
-        xaxis=axis(
-            "arithmetic intensity, FLOP / byte",
-            type="log",
-            range=_log(x_range),
-            dtick=1,
-            exponentformat="power",
+        xaxis=_intensity_axis(x_range),
+        yaxis=axis(
+            "achieved for certain, TFLOP/s", type="log", range=_log(y_range), dtick=1, exponentformat="power"
         ),
-        yaxis=axis("achieved, TFLOP/s", type="log", range=_log(y_range), dtick=1, exponentformat="power"),
         annotations=[*_bandwidth_labels(roofs, x_range, y_range), *_peak_labels(roofs, y_range)],
         margin={"l": 64, "r": 170 if any(roof.kind == "compute" for roof in roofs) else 16, "t": 40, "b": 52},
         height=_HEIGHT,
         # A phone has no room beside the figure: the peaks are named inside it, without their numbers.
-        meta={"narrow": {"annotations": _narrow_labels(roofs, x_range)}},
+        meta=_narrow(roofs, x_range),
         dragmode="zoom",
     )
     return {"data": [trace for trace in data if trace], "layout": layout}
+
+
+def _intensity_axis(x_range: tuple[float, float]) -> dict[str, Any]:
+    return axis(
+        "arithmetic intensity, certain FLOPs / least bytes",
+        type="log",
+        range=_log(x_range),
+        dtick=1,
+        exponentformat="power",
+    )
 
 
 def _bound(point: Point) -> str:
@@ -74,8 +82,9 @@ def _ranges(
     seen = _in_view(points)
     peaks = [roof.value for roof in roofs if roof.kind == "compute"]
     xs = [p.intensity for p in seen] + [p.intensity_low for p in seen if p.intensity_low]
+    xs += [p.intensity * p.tflops_high / p.tflops for p in seen if p.tflops_high]
     xs += [ridge for memory, _, ridge in _ridges(roofs) if memory.name == "HBM"]
-    ys = [p.tflops for p in seen] + peaks
+    ys = [p.tflops for p in seen] + [p.tflops_high for p in seen if p.tflops_high] + peaks
     xs, ys = xs or [0.1, 1000.0], ys or [0.01, 1000.0]
     return (min(xs) / 3, max(xs) * 4), (min(ys) / 3, max(ys) * 3)
 
@@ -189,12 +198,12 @@ def _bandwidth_labels(
 
 def _peak_labels(roofs: Sequence[Roof], y_range: tuple[float, float]) -> list[dict[str, Any]]:
     """Peaks are named in the margin at their right end; a name too near to the one above it moves down."""
-    px_per_decade = (_HEIGHT - 92) / math.log10(y_range[1] / y_range[0])
+    px_per_decade = (_HEIGHT - _AXES_PX) / math.log10(y_range[1] / y_range[0])
     labels: list[dict[str, Any]] = []
     above: float | None = None
     for roof in sorted((each for each in roofs if each.kind == "compute"), key=lambda each: -each.value):
         level = math.log10(roof.value) * px_per_decade
-        place = level if above is None else min(level, above - _LABEL_PX)
+        place = level if above is None else min(level, above - LABEL_PX)
         above = place
         labels.append(
             _label(roof, 1.0, roof.value, "left", "middle")
@@ -203,12 +212,15 @@ def _peak_labels(roofs: Sequence[Roof], y_range: tuple[float, float]) -> list[di
     return labels
 
 
-def _narrow_labels(roofs: Sequence[Roof], x_range: tuple[float, float]) -> list[dict[str, Any]]:
+def _narrow(roofs: Sequence[Roof], x_range: tuple[float, float]) -> dict[str, Any]:
+    """For a phone: the axis goes on to the right, where the names of the peaks cover no circle."""
     peaks = [roof for roof in roofs if roof.kind == "compute"]
-    return [
-        _label(roof, x_range[1], roof.value, "right", "bottom") | {"text": hover_text(roof.name)}
-        for roof in peaks
+    decades = math.log10(x_range[1] / x_range[0])
+    end = x_range[1] * 10 ** (decades * _NARROW_ROOM) if peaks else x_range[1]
+    labels = [
+        _label(roof, end, roof.value, "right", "bottom") | {"text": hover_text(roof.name)} for roof in peaks
     ]
+    return {"narrow": {"annotations": labels}, "narrow_x": _log((x_range[0], end))}
 
 
 def _label(roof: Roof, x: float, y: float, xanchor: str, yanchor: str) -> dict[str, Any]:
@@ -225,6 +237,9 @@ def _label(roof: Roof, x: float, y: float, xanchor: str, yanchor: str) -> dict[s
 
 
 def _point_trace(bound: str, points: Sequence[Point], longest: float) -> dict[str, Any]:
+    # Hollow = at least: the colour is in the outline only.
+    hollow = [point.flops_hi > point.flops_lo for point in points]
+    colour, surface = bound_colour(bound), css_variable("surface")
     return {
         "type": "scatter",
         "mode": "markers",
@@ -232,14 +247,17 @@ def _point_trace(bound: str, points: Sequence[Point], longest: float) -> dict[st
         "x": [point.intensity for point in points],
         "y": [point.tflops for point in points],
         "marker": {
-            # Area in proportion to time: twice the time looks twice as large.
-            "size": [round(max(_SMALLEST, _LARGEST * math.sqrt(p.total_us / longest)), 1) for p in points],
+            "size": [diameter(point, longest) for point in points],
             "sizemode": "diameter",
-            "color": bound_colour(bound),
+            "symbol": ["circle-open" if each else "circle" for each in hollow],
+            "color": colour,
             "opacity": 0.78,
-            "line": {"color": css_variable("surface"), "width": 1},
+            "line": {
+                "color": [colour if each else surface for each in hollow],
+                "width": [2.5 if each else 1 for each in hollow],
+            },
         },
-        "customdata": [_filter_key(point) for point in points],
+        "customdata": [filter_key(point) for point in points],
         "hoverinfo": "text",
         "hovertext": [_point_hover(point) for point in points],
         "meta": {"filtered": True},
@@ -247,28 +265,30 @@ def _point_trace(bound: str, points: Sequence[Point], longest: float) -> dict[st
 
 
 def _range_trace(bound: str, points: Sequence[Point]) -> dict[str, Any] | None:
-    ranged = [point for point in points if point.intensity_low is not None]
-    if not ranged:
+    """Lines from a group to the ends of its ranges: left for more bytes, up for more FLOPs."""
+    spans: list[tuple[Point, float, float]] = []
+    for point in points:
+        if point.intensity_low is not None:
+            spans.append((point, point.intensity_low, point.tflops))
+        if point.tflops_high is not None:
+            # More FLOPs over the same bytes: intensity grows as the rate does, a line of slope one.
+            spans.append((point, point.intensity * point.tflops_high / point.tflops, point.tflops_high))
+    if not spans:
         return None
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": [x for point in ranged for x in (point.intensity_low, point.intensity, None)],
-        "y": [y for point in ranged for y in (point.tflops, point.tflops, None)],
-        "line": {"color": bound_colour(bound), "width": 3},
-        "marker": {"symbol": "line-ns-open", "size": 12, "color": bound_colour(bound), "line": {"width": 2}},
+        "x": [x for point, end, _ in spans for x in (end, point.intensity, None)],
+        "y": [y for point, _, end in spans for y in (end, point.tflops, None)],
+        "line": {"color": bound_colour(bound), "width": 1.2},
+        "marker": {"symbol": "x-thin-open", "size": 6, "color": bound_colour(bound), "line": {"width": 1.2}},
         "opacity": 0.6,
-        "customdata": [_filter_key(point) for point in ranged for _ in range(3)],
+        "customdata": [filter_key(point) for point, _, _ in spans for _ in range(3)],
         "hoverinfo": "text",
-        "hovertext": [_point_hover(point) for point in ranged for _ in range(3)],
+        "hovertext": [_point_hover(point) for point, _, _ in spans for _ in range(3)],
         "showlegend": False,
         "meta": {"filtered": True},
     }
-
-
-def _filter_key(point: Point) -> list[Any]:
-    """What the page's selects compare: the texts as they are shown there."""
-    return [shown(point.type), [shown(stream) for stream in point.streams]]
 
 
 def _point_hover(point: Point) -> str:
@@ -278,14 +298,21 @@ def _point_hover(point: Point) -> str:
         traffic = f"{lo} to {hi} (a range: at least {rate})"
     else:
         traffic = f"{lo} ({rate})"
+    at_least = point.flops_hi > point.flops_lo
+    rate_said = f"{point.tflops:,.3g} TFLOP/s"
+    if at_least:
+        upper = point.flops_hi / point.median_us / 1e6
+        rate_said = (
+            f"at least {rate_said} (FLOPs up to {upper:,.3g} TFLOP/s if no row were padding or masked)"
+        )
     return hover(
         point.type,
         (
             ("shapes", point.shapes),
             ("time", f"{point.count:,} x {point.median_us:,.2f} us = {point.total_us:,.0f} us"),
             ("bytes", traffic),
-            ("compute", f"{point.tflops:,.3g} TFLOP/s, {point.unit} {point.dtype}"),
-            ("intensity", f"{point.intensity:,.3g} FLOP/B"),
+            ("compute", f"{rate_said}, {point.unit} {point.dtype}"),
+            ("intensity", f"{point.intensity:,.3g} FLOP/B{', certain FLOPs / least bytes' * at_least}"),
             ("bound", f"{point.bound}/{point.limiter}, {point.confidence} confidence"),
             ("id", point.id),
         ),

@@ -6,6 +6,7 @@ kernels, what could be prefetched, and what the report cannot tell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,9 @@ from .tables import Table, table
 # Rows that a browser still sorts at once; JSON and CSV have all of them.
 HOTSPOT_ROWS: Final = 1000
 CANDIDATE_ROWS: Final = 200
+# Types without a place in the roofline that are named below it: this share of the AI-core time or more.
+UNDRAWN_SHARE: Final = 0.005
+UNDRAWN_NAMED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ def roofline_report(data: ReportInput, generated_at: str = "") -> str:
         types=sorted({shown(point.type) for point in data.points}),
         streams=sorted({shown(each) for point in data.points for each in point.streams}, key=_stream_order),
         points_left_out=data.points_left_out,
+        undrawn_line=undrawn_line(data),
         undrawn=[undrawn_sentence(each) for each in data.undrawn],
         steps=table("summary", "steps", steps, STEPS_SHOWN),
         idle=table("summary", "idle", tuple(summary.extras.get("idle", ()))),
@@ -109,11 +114,16 @@ def _tiles(data: ReportInput) -> list[Tile]:
 def _candidate_tile(answer: Answer) -> Tile:
     best = next((row for row in answer.rows if row.status == "candidate"), None)
     if best is None:
-        return Tile("Prefetch", "none", "", "no target with a safe window")
+        return Tile("Prefetch", "none", "", _nothing_proposed(answer))
     if best.predicted_saving_step_us is None:
         return Tile("Best prefetch", best.target_type, "", "saving not known")
     value, unit = format_duration(best.predicted_saving_step_us, 0).split(" ")
     return Tile("Best prefetch", f"~{value}", f"{unit} / step", f"predicted for {best.target_type}")
+
+
+def _nothing_proposed(answer: Answer) -> str:
+    """The reason of the first line of `candidates`, without the words that the tile says itself."""
+    return headline(answer).removeprefix("Nothing to prefetch is proposed: ")
 
 
 def _stream_order(stream: str) -> tuple[bool, int, str]:
@@ -128,6 +138,30 @@ def _extra_table(answer: Answer, name: str) -> Table | None:
 def undrawn_sentence(undrawn: Undrawn) -> str:
     """'12 kernel groups (3.4 ms): moves data without arithmetic …'."""
     return f"{plural(undrawn.groups, 'kernel group')} ({format_duration(undrawn.total_us)}): {undrawn.reason}"
+
+
+def undrawn_line(data: ReportInput) -> str:
+    """'Not in the figure: FusedInferAttentionScore (21 % of the AI-core time; FLOPs are not known), …'."""
+    coverage = data.summary.coverage
+    if coverage is None or coverage.aicore_us <= 0:
+        return ""
+    named = sorted(
+        (
+            (us, name, re.split(r"[:(]", each.reason)[0].strip())
+            for each in data.undrawn
+            for name, us in each.types
+        ),
+        key=lambda each: (-each[0], each[1]),
+    )
+    seen = [each for each in named if each[0] >= UNDRAWN_SHARE * coverage.aicore_us][:UNDRAWN_NAMED]
+    parts = [f"{name} ({percent(us / coverage.aicore_us)}: {why})" for us, name, why in seen]
+    if not parts:
+        return ""
+    total = sum(each.total_us for each in data.undrawn)
+    return (
+        f"Not in the figure: {percent(total / coverage.aicore_us)} of the AI-core time, "
+        f"most of it {'; '.join(parts)}."
+    )
 
 
 def timeline_sentence(timeline: Timeline) -> str:

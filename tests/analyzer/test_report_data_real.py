@@ -96,3 +96,15 @@ def test_every_capture_gives_the_same_page_twice(
         again = roofline_report(report_data(session))
     assert again == roofline_report(asked(profile))
     assert again.count("<h1>") == 1
+
+
+def test_a_point_stands_where_the_table_says(asked: Callable[[str], ReportInput]) -> None:
+    """Figure and table give one answer: TFLOP/s and intensity of every point are those of its row."""
+    data = asked("longcat_910c_decode")
+    rows = {row.id: row for row in data.hotspots.rows}
+    for point in data.points:
+        row = rows[point.id]
+        assert (point.tflops, point.intensity) == (
+            pytest.approx(row.achieved_tflops),
+            pytest.approx(row.arithmetic_intensity),
+        )

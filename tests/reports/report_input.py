@@ -31,6 +31,9 @@ GATE_UP = Point(
     intensity=7.945,
     intensity_low=None,
     tflops=10.168,
+    tflops_high=None,
+    flops_lo=301_989_888.0,
+    flops_hi=301_989_888.0,
     bytes_lo=38_010_880,
     bytes_hi=38_010_880,
     bound="memory",
@@ -38,8 +41,9 @@ GATE_UP = Point(
     confidence="medium",
     reason="38.0 MB in 29.70 us is 1280 GB/s.",
 )
-# 168.4 TFLOP/s at 455 FLOP/B from the least bytes; HBM at 1,800 GB/s allows no more than 51.66 MB in 28.7 us,
-# which is 93.5 FLOP/B: the range ends there and not at the 23.5 FLOP/B of all 205.7 MB.
+# One sure row: 2 x 3072 x 2048 = 12,582,912 FLOPs over 10,616,832 bytes are 1.185 FLOP/B, in 28.7 us 0.4384
+# TFLOP/s; all 384 rows 4,831,838,208 FLOPs, 168.36 TFLOP/s. HBM at 1,800 GB/s allows no more than 51.66 MB in
+# 28.7 us, which is 0.2436 FLOP/B: the range ends there and not at the 0.0612 FLOP/B of all 205.7 MB.
 EXPERTS = replace(
     GATE_UP,
     id="k-55667788",
@@ -47,9 +51,12 @@ EXPERTS = replace(
     total_us=86.1,
     median_us=28.7,
     count=3,
-    intensity=455.1,
-    intensity_low=93.5,
-    tflops=168.4,
+    intensity=1.185,
+    intensity_low=0.2436,
+    tflops=0.4384,
+    tflops_high=168.36,
+    flops_lo=12_582_912.0,
+    flops_hi=4_831_838_208.0,
     bytes_lo=10_616_832,
     bytes_hi=205_651_968,
     confidence="low",

@@ -81,10 +81,43 @@ def test_every_point_lies_under_its_roofs() -> None:
 
 
 def test_a_range_is_drawn_as_a_range() -> None:
-    """GroupedMatmul is a circle at its least bytes with a bar to where HBM would be full."""
-    bars = [trace for trace in FIGURES["roofline"]["data"] if trace["mode"] == "lines+markers"]
-    assert [(trace["x"], trace["y"]) for trace in bars] == [([93.5, 455.1, None], [168.4, 168.4, None])]
-    assert "10.6 MB to 205.7 MB (a range" in bars[0]["hovertext"][0]
+    """GroupedMatmul stands at its one certain row, as in the table, and is hollow: at least 0.438 TFLOP/s.
+
+    One line leads left to where HBM would be full (0.2436 FLOP/B), one up to all rows: 168.36 TFLOP/s at
+    1.185 x 168.36 / 0.4384 = 455.1 FLOP/B.
+    """
+    lines_of = [trace for trace in FIGURES["roofline"]["data"] if trace["mode"] == "lines+markers"]
+    assert len(lines_of) == 1
+    assert lines_of[0]["x"] == [0.2436, 1.185, None, pytest.approx(455.1, rel=1e-3), 1.185, None]
+    assert lines_of[0]["y"] == [0.4384, 0.4384, None, 168.36, 0.4384, None]
+    said = lines_of[0]["hovertext"][0]
+    assert "10.6 MB to 205.7 MB (a range" in said
+    assert "at least 0.438 TFLOP/s (FLOPs up to 168 TFLOP/s if" in said
+    marks = {
+        text.split("</b>")[0].removeprefix("<b>"): (x, y, symbol)
+        for trace in FIGURES["roofline"]["data"]
+        if trace["mode"] == "markers" and trace.get("meta")
+        for x, y, symbol, text in zip(
+            trace["x"], trace["y"], trace["marker"]["symbol"], trace["hovertext"], strict=True
+        )
+    }
+    assert marks["GroupedMatmul"] == (1.185, 0.4384, "circle-open")
+    assert marks["QuantBatchMatmulV3"] == (7.945, 10.168, "circle")
+
+
+def test_the_longest_groups_carry_their_names() -> None:
+    """All three are named beside their circles, not on them; the figure without neighbours names its one."""
+    names = [trace for trace in FIGURES["roofline"]["data"] if trace["mode"] == "markers+text"]
+    assert names[0]["text"] == ["QuantBatchMatmulV3", "GroupedMatmul", "RmsNorm"]
+    assert all(side != "middle center" for side in names[0]["textposition"])
+
+
+def test_names_do_not_cover_each_other() -> None:
+    """Nine equal groups at one place: four sides at most are free, and those that lie on others are not."""
+    figure = roofline_figure((GATE_UP,) * 9, ROOFS)
+    assert not [
+        trace for trace in figure["data"] if trace["mode"] == "markers+text" and len(trace["text"]) > 4
+    ]
 
 
 def test_area_is_time() -> None:
@@ -104,7 +137,7 @@ def test_without_a_device_there_are_points_and_no_roofs() -> None:
     figure = FIGURES["roofline without a device"]
     assert lines(figure) == []
     assert figure["layout"]["annotations"] == []
-    assert [trace["x"] for trace in figure["data"]] == [[7.945]]
+    assert [trace["x"] for trace in figure["data"]] == [[7.945], [7.945]]  # the circle and its name
 
 
 def test_one_tiny_group_does_not_set_the_view() -> None:

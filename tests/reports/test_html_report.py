@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from npu_roofline.reports.html_report import limits_of, roofline_report, timeline_sentence
+from npu_roofline.analyzer.report_data import Undrawn
+from npu_roofline.reports.html_report import limits_of, roofline_report, timeline_sentence, undrawn_line
 from npu_roofline.reports.page import plotly_js
 
 from tests.reports import hostile
@@ -123,3 +124,27 @@ def test_a_run_without_shapes_or_device_still_gives_a_page() -> None:
     page = roofline_report(empty)
     assert 'id="figure-roofline"' not in page
     assert "No weight of this capture is a prefetch target." in page
+
+
+def test_types_without_a_point_are_named_with_their_share() -> None:
+    """What takes most of the time must not be missing in silence: type, share of AI-core time, and why."""
+    data = report_input()
+    aicore_us = data.summary.coverage.aicore_us if data.summary.coverage else 0.0
+    attention = Undrawn(
+        "no FLOPs are certain: …", 1, aicore_us / 4, (("FusedInferAttentionScore", aicore_us / 4),)
+    )
+    speck = Undrawn("no FLOPs are counted", 1, aicore_us / 1e4, (("Cast", aicore_us / 1e4),))
+    said = undrawn_line(replace(data, undrawn=(attention, speck)))
+    assert said == (
+        "Not in the figure: 25 % of the AI-core time, most of it "
+        "FusedInferAttentionScore (25 %: no FLOPs are certain)."
+    )
+
+
+def test_the_prefetch_tile_says_why_nothing_is_proposed() -> None:
+    """On a training capture the reason is the capture, not the windows: the words of `candidates` itself."""
+    answer = report_input().candidates
+    stopped = replace(answer, rows=(), extras={"stopped": "Nothing is proposed: no decode step is selected."})
+    page = roofline_report(replace(report_input(), candidates=stopped))
+    assert "no decode step is selected." in page
+    assert "no target with a safe window" not in page
