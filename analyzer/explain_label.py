@@ -59,7 +59,8 @@ def label_steps(group: LabelledGroup, row: HotspotRow, session: Session) -> tupl
     if group.is_aicore and group.work.weights:
         judgement = judge_target(group, session.options)
         verdict = "may be" if judgement.eligible else "is not"
-        steps.append(ExplainStep("Prefetch", {}, f"It {verdict} a target: {judgement.reason}"))
+        why = judgement.reason.removesuffix(f": {label.reason}")  # said above
+        steps.append(ExplainStep("Prefetch", {}, f"It {verdict} a target: {why}"))
     return tuple(steps)
 
 
@@ -93,6 +94,7 @@ def _evidence(group: LabelledGroup, row: HotspotRow) -> list[ExplainStep]:
         ExplainStep(
             "Label",
             {"headroom_us": row.headroom_us, "potential_us": row.potential_us},
-            f"{label.bound}/{label.limiter}, confidence {label.confidence}: {label.reason}",
+            # Why stands in the row's reason, which every form of the answer begins with.
+            f"{label.bound}/{label.limiter}, confidence {label.confidence}",
         ),
     ]

@@ -7,7 +7,8 @@ coloured unless the caller says that a terminal will read it.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
@@ -22,7 +23,7 @@ from ..analyzer.answer import Answer, Coverage, DeviceInfo
 from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import shown
-from .folding import BREAK, WORDS, fold
+from .folding import BREAK, WORDS, fold, least_width
 from .headline import device_line, headline
 from .palette import BOUNDS, PALETTE
 from .tables import Cell, Table, facts_of, tables_of
@@ -30,6 +31,9 @@ from .tables import Cell, Table, facts_of, tables_of
 # Reasons listed below a table whose width has no room for the column: the first ones matter most.
 DETAILS_SHOWN: Final = 5
 SHAPE_LINES: Final = 3
+UNCUT_SHARE: Final = 0.31  # of the terminal that a column gets at most so that no word of it is cut
+HEADER_CELLS: Final = 9  # a number's header of several words takes a line for each rather than more than this
+ROW_LINES: Final = 4  # a reason that makes a row taller than this stands below the table
 
 
 class Folded:
@@ -43,9 +47,14 @@ class Folded:
         self.breaks = WORDS if column.format.css == "long" else BREAK
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Between the declared least width and the whole text on one line, in terminal cells."""
+        """Between the least width and the whole text on one line, in terminal cells.
+
+        The least is what the column declares, and more where that would cut a word; a hash or a name without
+        an end may be cut.
+        """
         whole = Text(self.text).cell_len
-        return Measurement(min(whole, self.least), whole).with_maximum(options.max_width)
+        uncut = min(least_width(self.text, self.breaks), int(console.width * UNCUT_SHARE))
+        return Measurement(min(whole, max(self.least, uncut)), whole).with_maximum(options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One Text per line of the width that the table gives."""
@@ -116,12 +125,11 @@ def _print_table(console: Console, table: Table, width: int) -> None:
     shown_at = [
         at for at, column in enumerate(table.columns) if column.from_width <= width and not column.html_only
     ]
-    # No padding at the edges and one blank between columns: 80 columns hold eight of them.
-    made = RichTable(box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for at in shown_at:
-        _add_column(made, table.columns[at])
-    for row in table.rows[: table.terminal_rows]:
-        made.add_row(*(_renderable(table.columns[at], row[at]) for at in shown_at))
+    made = _made(table, shown_at)
+    why = [at for at in shown_at if table.details and table.columns[at].format_name == "long"]
+    if why and _tallest_row(console, made) > ROW_LINES:
+        shown_at = [at for at in shown_at if at not in why]
+        made = _made(table, shown_at)
     console.print()
     if table.title:
         console.print(Text(shown(table.title), style="bold"))
@@ -130,13 +138,30 @@ def _print_table(console: Console, table: Table, width: int) -> None:
     console.print(made)
     if table.terminal_rows is not None and (left := len(table.rows) - table.terminal_rows) > 0:
         console.print(Text(f"… and {left:,} more rows: --format md, csv or json", style="dim"))
-    _print_details(console, table, width)
+    if not any(table.columns[at].format_name == "long" for at in shown_at):
+        _print_details(console, table)
 
 
-def _print_details(console: Console, table: Table, width: int) -> None:
-    if not table.details or any(
-        column.from_width <= width for column in table.columns if column.format_name == "long"
-    ):
+def _made(table: Table, shown_at: Sequence[int]) -> RichTable:
+    # No padding at the edges and one blank between columns: 80 columns hold eight of them.
+    made = RichTable(box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
+    for at in shown_at:
+        _add_column(made, table.columns[at])
+    for row in table.rows[: table.terminal_rows]:
+        made.add_row(*(_renderable(table.columns[at], row[at]) for at in shown_at))
+    return made
+
+
+def _tallest_row(console: Console, made: RichTable) -> int:
+    """Lines of the tallest row; rows with a reason begin with an id, which never folds."""
+    lines = ["".join(part.text for part in line) for line in console.render_lines(made, pad=False)]
+    body = lines[next((at for at, line in enumerate(lines) if "─" in line), 0) + 1 :]
+    starts = [at for at, line in enumerate(body) if line[:1].strip()]
+    return max((end - at for at, end in pairwise([*starts, len(body)])), default=0)
+
+
+def _print_details(console: Console, table: Table) -> None:
+    if not table.details:
         return
     listed = [(row[0].text, detail) for row, detail in zip(table.rows, table.details, strict=True) if detail]
     if listed:
@@ -149,12 +174,14 @@ def _print_details(console: Console, table: Table, width: int) -> None:
 
 def _add_column(made: RichTable, column: Column) -> None:
     header = shown(column.header)
+    if column.numeric:
+        header = "\n".join(fold(header, HEADER_CELLS))
     if column.unit:
         header += f"\n{column.unit}"
     if column.numeric:
         made.add_column(header, justify="right", no_wrap=True)
     else:
-        made.add_column(header, justify="left", overflow="fold")
+        made.add_column(header, justify="left", overflow="fold", no_wrap=column.format_name == "id")
 
 
 def _renderable(column: Column, cell: Cell) -> Text | Folded:

@@ -7,6 +7,9 @@ never formatted: a cell without a value shows a dash, because "not known" is not
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -65,13 +68,22 @@ def _numbers(value: Mapping[str, Any]) -> str:
 
 
 def _number(name: str, value: Any) -> str:
-    ending = next((each for each in _ENDINGS if name.endswith(each)), "")
+    named = _names().get(name, {})
+    ending = named.get("as") or next((each for each in _ENDINGS if name.endswith(each)), "")
     label = name if name == "max_size" else name.removesuffix(ending).replace("_", " ")
+    label = named.get("words", label)
     if value is None:
         return f"{label} {NOT_KNOWN}"
     if ending and isinstance(value, int | float):
         return f"{label} {_ENDINGS[ending](value)}"
     return f"{label} {_plain(value)}"
+
+
+@functools.cache
+def _names() -> Mapping[str, Mapping[str, str]]:
+    """`number_names.toml`: the words for a field, and how it is printed."""
+    text = importlib.resources.files("npu_roofline.reports").joinpath("number_names.toml").read_text("utf-8")
+    return tomllib.loads(text)
 
 
 _ENDINGS: Final[Mapping[str, Callable[[float], str]]] = {

@@ -123,7 +123,9 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
         empty=text.empty,
         lead=text.lead,
         terminal_rows=text.terminal_rows,
-        details=tuple(str(field_value(row, spec.detail) or "") for row in kept) if spec.detail else (),
+        details=tuple(str(field_value(row, spec.detail) or "") for row in kept)
+        if spec.detail and spec.detail not in text.without
+        else (),
         omitted=len(rows) - len(kept),
     )
 

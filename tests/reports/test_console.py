@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from npu_roofline.analyzer.answer import Answer
-from npu_roofline.reports.folding import fold
+from npu_roofline.reports.folding import WORDS, fold
 from npu_roofline.reports.render import render
 
-from tests.reports.answers import COVERAGE, every_answer, hotspots_answer
+from tests.reports.answers import COVERAGE, candidates_answer, every_answer, hotspots_answer
 
 
 @pytest.mark.parametrize("command", every_answer())
@@ -40,8 +42,10 @@ def test_colour_only_where_a_terminal_reads_it() -> None:
 
 def test_the_narrowest_terminal_keeps_what_decides() -> None:
     """At 80 columns id, type, shapes, time, share and bound are there, and reasons are listed below."""
-    text = render(hotspots_answer(), "table", 80)
-    for word in ("id", "type", "input shapes", "total", "share", "median", "bound"):
+    answer = hotspots_answer()
+    answer = replace(answer, rows=tuple(replace(row, step_us=row.total_us / 3) for row in answer.rows))
+    text = render(answer, "table", 80)
+    for word in ("id", "type", "input shapes", "per step", "share", "median", "bound"):
         assert word in text
     assert "k-11223344  38.0 MB in 29.70 us is 1280 GB/s" in text
 
@@ -64,5 +68,28 @@ def test_shapes_break_between_numbers() -> None:
     """A shape folds after a comma or semicolon, a type between its words; a word too long is cut."""
     assert list(fold("4,3072;384,192,16,32;12288", 12)) == ["4,3072;384,", "192,16,32;", "12288"]
     assert list(fold("MoeDistributeCombineV2", 14)) == ["MoeDistribute", "CombineV2"]
+    assert list(fold("MoeGatingTopK", 12)) == ["MoeGating", "TopK"]
+    assert list(fold("communication/link, uses 5%", 16, WORDS)) == ["communication/", "link, uses 5%"]
+    assert list(fold("ProfilerLevel.Level1", 16)) == ["ProfilerLevel.", "Level1"]
+    assert list(fold("…/ASCEND_PROFILER_OUTPUT/kernel_details.csv", 26)) == [
+        "…/ASCEND_PROFILER_OUTPUT/",
+        "kernel_details.csv",
+    ]
     assert list(fold("aaaaaaaaaa", 4)) == ["aaaa", "aaaa", "aa"]
     assert list(fold("矩阵乘法", 4)) == ["矩阵", "乘法"]  # two cells each
+
+
+def test_reasons_that_make_rows_tall_stand_below_the_table() -> None:
+    """At 200 columns a reason of 60 words would need more than four lines beside the rest: it goes below."""
+    answer = hotspots_answer()
+    tall = replace(answer, rows=(replace(answer.rows[0], reason="many words to read " * 60),))
+    text = render(tall, "table", 200)
+    assert "\nwhy\n" in text
+    assert "\nwhy\n" not in render(answer, "table", 320)
+
+
+def test_ids_are_never_folded() -> None:
+    """What is copied into `explain` stays in one piece, however narrow the terminal is."""
+    text = render(candidates_answer(), "table", 80)
+    for row in candidates_answer().rows:
+        assert row.id in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from npu_roofline.analyzer.answer import Answer, CriterionRow, StepComparison, StepTimes, Verdict
+from npu_roofline.reports.formats import format_named
 from npu_roofline.reports.render import render
 from npu_roofline.reports.tables import facts_of, table, tables_of
 
@@ -124,3 +125,9 @@ def test_a_single_long_record_is_read_down() -> None:
     """Seven fields of one row are seven lines of name and value."""
     made = table("query", "rows", ({f"f{at}": at for at in range(7)},))
     assert [row[0].text for row in made.rows] == [f"f{at}" for at in range(7)]
+
+
+def test_numbers_of_explain_have_human_names() -> None:
+    """`u_hbm_hi` 0.799 is a share of a roof, not a variable; a name without words keeps its own."""
+    printed = format_named("numbers").print({"u_hbm_hi": 0.799, "floor_us": 21.1, "aic_mac": 0.119})
+    assert printed == "share of HBM roof at most 79.9 %, cannot be beaten 21.10 us, aic mac 0.119"
