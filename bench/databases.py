@@ -1,7 +1,7 @@
 """A profiler database of any size, the Arrow scan of its PMU table, and the ingest that is held against it.
 
-`python -m bench.databases make FILE KERNELS` writes one, `... scan FILE TARGET` scans it: each in a process of
-its own.
+`python -m bench.databases make FILE KERNELS` writes one, `... scan FILE TARGET` scans it: each in a process
+of its own.
 """
 
 from __future__ import annotations
