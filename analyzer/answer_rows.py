@@ -142,6 +142,8 @@ class IdleRow:
     after: KernelRef | None  # the first that starts after it; None at the end of a step
     other_engine_us: float | None = None  # AI_CPU, DSA and others inside the stretch; in no busy total
     in_steps: int = 1  # selected steps that have a stretch between kernels of the same two types
+    occurrences: int = 1  # such stretches in the selected steps; the row is the one of middle length
+    place_idle_us: float | None = None  # idle time of all of them together: the order of the rows
     following_step: int | None = None  # for 'between'
 
 

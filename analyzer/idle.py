@@ -23,7 +23,9 @@ def prepare_busy_rows(session: Session, ranks: tuple[int, ...] | None = None) ->
 
 
 def idle_stretches(session: Session, limit: int | None = None) -> tuple[IdleRow, ...]:
-    """The most idle stretches inside the selected steps, the largest first.
+    """The places at which the selected steps are idle, the one that costs most over all steps first.
+
+    A place is known by the types of the kernels on either side; its row is the occurrence of middle length.
 
     Gaps of at least options.idle_gap_us are joined over busy pieces that are shorter than the idle excess
     on both sides, so every stretch is more idle than busy. `limit` rows (default options.idle_rows).

@@ -1,6 +1,6 @@
--- The idle stretches of the selected steps, the most idle first.
+-- The places at which the selected steps are idle, the one that costs the most over all steps first.
 -- Inputs: idle_sides after the last round of idle_absorb.sql, busy_steps, selected_kernels, selected_signatures;
--- parameter: rows wanted. Grain: one stretch. `before` is NULL when the stretch starts with the step, `after` when it
+-- parameter: rows wanted. Grain: one place, by its middle occurrence. `before` is NULL when the stretch starts with the step, `after` when it
 -- ends with it. in_steps counts the steps that have a stretch between kernels of the same two types.
 
 WITH stretches AS (
@@ -29,28 +29,38 @@ neighbours AS (
     LEFT JOIN selected_signatures AS s USING (signature_id)
 ),
 named AS (
-    SELECT s.*, b AS before, a AS after, b.type AS before_type, a.type AS after_type
+    SELECT
+        s.*,
+        s.end_ns - s.start_ns - s.busy_ns AS idle_ns,
+        b AS before,
+        a AS after,
+        b.type AS before_type,
+        a.type AS after_type
     FROM stretches AS s
     LEFT JOIN neighbours AS b ON b.kernel_id = s.before_kernel
     LEFT JOIN neighbours AS a ON a.kernel_id = s.after_kernel
 ),
-recurrence AS (
-    SELECT before_type, after_type, count(DISTINCT step_id) AS in_steps
-    FROM named
-    GROUP BY before_type, after_type
+-- A place recurs in the steps: the same two types on either side. It is shown once, by the occurrence in the middle.
+places AS (
+    SELECT
+        *,
+        sum(idle_ns) OVER place AS place_idle_ns,
+        count(*) OVER place AS occurrences,
+        (SELECT count(DISTINCT o.step_id) FROM named AS o
+            WHERE o.before_type IS NOT DISTINCT FROM n.before_type
+                AND o.after_type IS NOT DISTINCT FROM n.after_type) AS in_steps,
+        row_number() OVER (
+            PARTITION BY before_type, after_type ORDER BY idle_ns, step_id, start_ns
+        ) AS rank_in_place
+    FROM named AS n
+    WINDOW place AS (PARTITION BY before_type, after_type)
 ),
 largest AS (
-    SELECT
-        n.*,
-        r.in_steps,
-        b.start_ns AS step_start_ns,
-        b.end_ns - b.start_ns AS wall_ns,
-        n.end_ns - n.start_ns - n.busy_ns AS idle_ns
-    FROM named AS n
-    JOIN recurrence AS r
-        ON r.before_type IS NOT DISTINCT FROM n.before_type AND r.after_type IS NOT DISTINCT FROM n.after_type
-    JOIN busy_steps AS b ON b.step_id = n.step_id AND b.rank_id = getvariable('selected_rank')::INTEGER
-    ORDER BY idle_ns DESC, n.step_id, n.start_ns
+    SELECT p.*, b.start_ns AS step_start_ns, b.end_ns - b.start_ns AS wall_ns
+    FROM places AS p
+    JOIN busy_steps AS b ON b.step_id = p.step_id AND b.rank_id = getvariable('selected_rank')::INTEGER
+    WHERE rank_in_place = (occurrences + 1) // 2
+    ORDER BY place_idle_ns DESC, idle_ns DESC, p.step_id, p.start_ns
     LIMIT ?
 ),
 other_engines AS (
@@ -71,7 +81,9 @@ SELECT
     l.idle_ns / nullif(l.wall_ns, 0) AS share_of_step,
     l.before,
     l.after,
-    l.in_steps
+    l.in_steps,
+    l.occurrences,
+    l.place_idle_ns / 1e3 AS place_idle_us
 FROM largest AS l
 LEFT JOIN other_engines AS o USING (step_id, stretch)
-ORDER BY l.idle_ns DESC, l.step_id, l.start_ns;
+ORDER BY l.place_idle_ns DESC, l.idle_ns DESC, l.step_id, l.start_ns;
