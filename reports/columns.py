@@ -33,6 +33,7 @@ class Column:
     help: str = ""
     none: str = ""  # what a cell without a value says, where that has a meaning of its own
     html_only: bool = False
+    on_page: bool = True  # False: the HTML page has no room for it; every other form has it
     at_least: str = ""  # field that is 'upper_bound' in rows where the value is only the least it can be
 
     @property
@@ -124,7 +125,7 @@ def _data(name: str) -> Mapping[str, Any]:
 def _column(entry: Mapping[str, Any], where: str) -> Column:
     known = {
         *("field", "header", "format", "separator", "from", "least", "filter", "help", "none"),
-        *("html_only", "at_least"),
+        *("html_only", "on_page", "at_least"),
     }
     if unknown := set(entry) - known:
         raise ValueError(f"{where}: unknown key {', '.join(sorted(unknown))}")
@@ -140,6 +141,7 @@ def _column(entry: Mapping[str, Any], where: str) -> Column:
         help=entry.get("help", ""),
         none=entry.get("none", ""),
         html_only=entry.get("html_only", False),
+        on_page=entry.get("on_page", True),
         at_least=entry.get("at_least", ""),
     )
     column.format  # noqa: B018  an unknown format name fails here, at load, with its name

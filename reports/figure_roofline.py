@@ -133,7 +133,7 @@ def _roof_traces(roofs: Sequence[Roof], x_range: tuple[float, float]) -> list[di
             ys = [_bandwidth_tflops(roof.value, x) for x in xs]
         else:
             start = roof.value * 1e3 / widest if widest else x_range[0] / 10
-            xs, ys = [start, x_range[1] * 10], [roof.value, roof.value]
+            xs, ys = [start, x_range[1] * 100], [roof.value, roof.value]
         traces.append(_line(roof, xs, ys))
     return traces
 
@@ -217,8 +217,10 @@ def _narrow(roofs: Sequence[Roof], x_range: tuple[float, float]) -> dict[str, An
     peaks = [roof for roof in roofs if roof.kind == "compute"]
     decades = math.log10(x_range[1] / x_range[0])
     end = x_range[1] * 10 ** (decades * _NARROW_ROOM) if peaks else x_range[1]
+    # Somewhat inside: a label at the very end of the axis counts as outside and is not drawn.
     labels = [
-        _label(roof, end, roof.value, "right", "bottom") | {"text": hover_text(roof.name)} for roof in peaks
+        _label(roof, end / 1.05, roof.value, "right", "bottom") | {"text": hover_text(roof.name)}
+        for roof in peaks
     ]
     return {"narrow": {"annotations": labels}, "narrow_x": _log((x_range[0], end))}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..analyzer.answer import Answer, StepSpread
@@ -67,11 +67,21 @@ def roofline_report(data: ReportInput, generated_at: str = "") -> str:
         timeline=data.timeline,
         timeline_sentence=timeline_sentence(data.timeline) if data.timeline else "",
         hotspots=table("hotspots", "rows", data.hotspots.rows, HOTSPOT_ROWS),
-        candidates=table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS),
+        candidates=_on_page(table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS)),
         candidates_headline=headline(data.candidates),
         candidates_notes=data.candidates.notes,
         other_engines=_extra_table(summary, "other_engines"),
         limits=limits_of(data),
+    )
+
+
+def _on_page(whole: Table) -> Table:
+    """The table without the columns that would not fit on a page of usual width."""
+    kept = [at for at, column in enumerate(whole.columns) if column.on_page]
+    return replace(
+        whole,
+        columns=tuple(whole.columns[at] for at in kept),
+        rows=tuple(tuple(row[at] for at in kept) for row in whole.rows),
     )
 
 

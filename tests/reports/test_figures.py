@@ -189,3 +189,12 @@ def test_hover_texts_fold() -> None:
     """A long reason is folded at blanks and cut after its last line, with a mark."""
     assert wrapped("aaa bbb ccc", 8) == ["aaa bbb", "ccc"]
     assert wrapped("word " * 100, 10, most=2)[-1].endswith(" …")
+
+
+def test_on_a_phone_peaks_are_named_right_of_the_circles() -> None:
+    """The axis goes on for the names: each ends inside it, beyond where the wide view ends."""
+    layout = FIGURES["roofline"]["layout"]
+    end = layout["meta"]["narrow_x"][1]
+    labels = layout["meta"]["narrow"]["annotations"]
+    assert [each["text"] for each in labels] == ["cube int8", "vector fp32"]
+    assert all(layout["xaxis"]["range"][1] < each["x"] < end for each in labels)
