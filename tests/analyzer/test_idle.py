@@ -33,7 +33,7 @@ def test_short_kernels_inside_a_stretch_do_not_split_it() -> None:
 
 def test_real_work_between_two_gaps_keeps_them_apart() -> None:
     """A kernel of 60 us is longer than the 20 us gap on its right: two stretches, the larger first."""
-    session = session_of([Kernel(0, 200), Kernel(300, 60), Kernel(380, 200)])
+    session = session_of([Kernel(0, 200), Kernel(300, 60, "Mul"), Kernel(380, 200)])
     assert [(row.start_us, row.idle_us) for row in idle_stretches(session)] == [(200.0, 100.0), (360.0, 20.0)]
 
 
@@ -75,18 +75,23 @@ def test_other_engines_inside_a_stretch_are_told() -> None:
     assert (row.idle_us, row.other_engine_us) == (40.0, 30.0)
 
 
-def test_the_same_stretch_of_other_steps_is_counted() -> None:
-    """Two steps that each wait between Add and Mul: each row says that it is in 2 steps."""
+def test_a_place_that_recurs_is_one_row() -> None:
+    """Three steps wait 60, 50 and 90 us between Add and Mul: one row, the middle one of 60 us in step 1,
+    200 us in all; it leads a single stretch of 110 us between Mul and Cast.
+    """
     session = session_of(
         [
-            *(Kernel(0, 100, "Add", step=1), Kernel(150, 100, "Mul", step=1)),
-            *(Kernel(260, 100, "Add", step=2), Kernel(420, 100, "Mul", step=2)),
+            *(Kernel(0, 100, "Add", step=1), Kernel(160, 100, "Mul", step=1)),
+            *(Kernel(300, 100, "Add", step=2), Kernel(450, 100, "Mul", step=2)),
+            *(Kernel(600, 100, "Add", step=3), Kernel(790, 100, "Mul", step=3)),
+            Kernel(1000, 200, "Cast", step=3),
         ]
     )
-    assert [(row.step_id, row.idle_us, row.in_steps) for row in idle_stretches(session)] == [
-        (2, 60.0, 2),
-        (1, 50.0, 2),
+    rows = [
+        (row.step_id, row.idle_us, row.in_steps, row.occurrences, row.place_idle_us)
+        for row in idle_stretches(session)
     ]
+    assert rows == [(1, 60.0, 3, 3, 200.0), (3, 110.0, 1, 1, 110.0)]
 
 
 @settings(deadline=None, max_examples=40)
@@ -96,8 +101,9 @@ def test_stretches_are_mostly_idle_and_hold_every_long_gap(pairs: list[tuple[int
     of 10 us.
     """
     kernels, clock = [], 0
-    for duration, gap in pairs:
-        kernels.append(Kernel(clock, duration))
+    for place, (duration, gap) in enumerate(pairs):
+        # A type of its own for each kernel makes each stretch a place of its own, so that all are shown.
+        kernels.append(Kernel(clock, duration, f"Op{place}"))
         clock += duration + gap
     session = session_of(kernels, options=AnalysisOptions(idle_rows=1000))
     rows = sorted(idle_stretches(session), key=lambda row: row.start_us)
