@@ -91,7 +91,7 @@ def _insert(con: duckdb.DuckDBPyConnection, kernels: list[Kernel]) -> None:
     for kernel_id, each in enumerate(ordered):
         key = (each.type, each.core, each.shapes)
         known = key in signatures
-        signature_id = signatures.setdefault(key, (len(signatures) + 1) << 60 | len(signatures) + 1)
+        signature_id = signatures.setdefault(key, (len(signatures) + 1) << 52 | len(signatures) + 1)
         if not known:
             _insert_signature(con, signature_id, each)
         start_ns = START_NS + round(each.start * 1000)
