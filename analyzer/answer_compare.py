@@ -204,3 +204,5 @@ class Verdict:
     criteria: tuple[CriterionRow, ...]
     failure_signals: tuple[str, ...]
     next_action: str
+    two_of_four: tuple[CriterionRow, ...] = ()  # the specification's weaker rule: two of these are enough
+    two_of_four_met: int = 0

@@ -141,6 +141,12 @@ class AnalysisOptions:
     scatter_steps: float = option(
         10.0, "weight, in steps, of the scatter between layers; splits of one capture agree", 0.0, 10**6
     )
+    window_worse_share: float = option(
+        0.05, "a window may get this much slower and the gain counts; acceptance of a prefetch", 0.0, 10.0
+    )
+    window_severe_share: float = option(
+        0.2, "a window this much slower has no bandwidth to spare, whatever the size; assumed", 0.0, 10.0
+    )
     interval_level: float = option(0.95, "coverage of the interval that is shown", 0.5, 0.9999)
     mean_level: float = option(
         0.98, "coverage for the mean per step, which must agree; a comparison has about 100 rows", 0.5, 0.9999

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +25,23 @@ def compare(
     after: Annotated[
         str, typer.Argument(metavar="AFTER", help="The run after the change, written the same way.")
     ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="ID",
+            help="What the change was made for: a candidate (c-...), a hotspot (k-...) or a type.",
+        ),
+    ] = None,
+    outputs: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--outputs",
+            metavar="BEFORE AFTER",
+            help="Outputs of both runs (.npz, .npy, a folder of them, .safetensors): without them nothing "
+            "is accepted.",
+        ),
+    ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when the step or a kernel got slower.")
     ] = False,
@@ -43,13 +61,15 @@ def compare(
     report with figures.
     """
     from ..analyzer.compare import compare as ask
-    from ..analyzer.compare import open_side
+    from ..analyzer.compare import compare_outputs, open_side
+
+    found = compare_outputs(*outputs) if outputs is not None else None
 
     with (
         open_side(before, selection.session) as side_before,
         open_side(after, selection.session) as side_after,
     ):
-        answer = ask(side_before, side_after)
+        answer = ask(side_before, side_after, target, found)
     output.show(answer)
     if fail_on_regression:
         _fail_on_regression(answer, threshold)

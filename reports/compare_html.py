@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ..analyzer.answer import Answer, StepComparison, UsualStep, Verdict
+from ..analyzer.compare.target import TargetChange
 from ..units import format_duration
-from .compare_figures import places_figure, steps_figure, waterfall_figure
+from .compare_figures import per_cent, places_figure, steps_figure, waterfall_figure
 from .compare_roofline import moves_figure
 from .figures import Figure
 from .headline import device_line, headline
@@ -17,7 +18,7 @@ from .tables import Table, table
 # Rows that a browser still sorts at once; JSON and CSV have all of them.
 ROWS: Final = 1000
 # Extras that are shown as a table each, with the heading's anchor.
-_TABLES: Final = ("residual", "waits", "streams", "groups", "types", "signatures", "other_engines")
+_TABLES: Final = ("residual", "waits", "streams", "groups", "types", "signatures", "other_engines", "outputs")
 
 
 def compare_report(answer: Answer, generated_at: str = "") -> str:
@@ -78,10 +79,28 @@ def _tiles(answer: Answer, step: StepComparison) -> list[Tile]:
         f"{counts[each]} {each}" for each in ("new", "gone", "inconclusive", "same") if counts[each]
     )
     tiles.append(Tile("Places of the step", told, "", rest))
+    target: TargetChange | None = answer.extras.get("target")
+    if target is not None:
+        tiles.insert(0, _target_tile(target))
     verdict = answer.extras.get("verdict")
     if verdict is not None:
         tiles.append(Tile("Verdict", verdict.outcome, "", verdict.next_action))
     return tiles
+
+
+def _target_tile(target: TargetChange) -> Tile:
+    """The target per call, what its window paid, and what was predicted against what was measured."""
+    if target.before_us is None or target.after_us is None:
+        return Tile("Target", target.change, "", target.type)
+    parts = [f"{target.type}{per_cent(target.delta_pct)}, {target.change}"]
+    if target.window_delta_pct is not None:
+        parts.append(f"its window {target.window_delta_pct:+.1f} %")
+    if target.predicted_step_us is not None:
+        low, high = target.predicted_step_us
+        saved = -(target.delta_step_us + (target.window_delta_step_us or 0.0))
+        span = f"{low:,.0f}" if round(low) == round(high) else f"{low:,.0f} to {high:,.0f}"
+        parts.append(f"predicted {span} us a step, measured {saved:,.0f} with the window")
+    return Tile("Target", f"{target.before_us:,.2f} → {target.after_us:,.2f}", "us", "; ".join(parts))
 
 
 def _time_tile(label: str, before: float, after: float, change: str) -> Tile:

@@ -12,6 +12,7 @@ from ..labels import labelled_groups
 from ..sqlfiles import rows_of
 from .gather import gathered, paired
 from .notes import comparison_notes
+from .outputs import OutputsComparison
 from .roofline_moves import roofline_moves
 from .rows import Compared, SignatureText, compare_rows, pair_keys
 from .sentence import headline, regressions
@@ -19,9 +20,10 @@ from .sides import Side
 from .step_change import StepTotals, compare_steps, residuals, step_times, step_totals
 from .streams import compare_streams
 from .table import read_side
+from .target import find_target
 from .totals import changes_by, signature_changes, wait_changes
 from .usual import usual_step
-from .verdict import verdict
+from .verdict import Evidence, two_of_four_note, verdict
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,14 +31,23 @@ if TYPE_CHECKING:
     from ..session import Session
 
 
-def compare(before: Session | Side, after: Session | Side) -> Answer:
+def compare(
+    before: Session | Side,
+    after: Session | Side,
+    target: str | None = None,
+    outputs: OutputsComparison | None = None,
+) -> Answer:
     """What changed between two runs: every place of the step paired, judged against noise, and added up.
 
+    `target` names the kernel that the change was made for (a candidate, a hotspot, a row's key or a type);
+    its window is then judged, too. `outputs` is what `compare_outputs` found: without it nothing is accepted.
+
     Rows are places of the step, largest change per step first. Extras: `sentence`, `step`, `residual`,
-    `verdict`, `usual`, `roofline`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`,
-    `other_engines`, `regressions`, `before` and `after` (the runs). Medians per call say whether a place
-    changed; means per step add up: rows and residuals give the change of the step, which is checked. Raises
-    WrongUsage for sides whose captures do not fit together, InternalError when a sum does not reconcile.
+    `verdict`, `target` and `outputs` (where given), `usual`, `roofline`, `step_times`, `groups`, `types`,
+    `signatures`, `waits`, `streams`, `other_engines`, `regressions`, `before` and `after` (the runs). Medians
+    per call say whether a place changed; means per step add up: rows and residuals give the change of the
+    step, which is checked. Raises WrongUsage for sides whose captures do not fit together or an ambiguous
+    target, InputMissing for a target that is not there, InternalError when a sum does not reconcile.
     """
     sides = (Side.of(before), Side.of(after))
     options = sides[0].first.options
@@ -55,6 +66,8 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
     left_over = residuals(step)
     _check_sums(rows, compared, totals, step, left_over)
     identical = step.wall_change == "same" and step.wall_ci_low_us == 0 and _all_same(rows)
+    aimed = None if target is None else find_target(sides[0].first, rows, counts[0], target)
+    found = verdict(Evidence(rows, step, streams, aimed, outputs, options))
     signatures = signature_changes(compared, step_us, options)
     return Answer(
         command="compare",
@@ -62,15 +75,17 @@ def compare(before: Session | Side, after: Session | Side) -> Answer:
         device=sides[1].first.device_info,
         coverage=_coverage(sides),
         rows=rows,
-        notes=comparison_notes(*sides, compared.pairs, rows, step),
+        notes=(*comparison_notes(*sides, compared.pairs, rows, step), two_of_four_note(found)),
         extras={
-            "sentence": headline(rows, step, identical, streams, signatures),
+            "sentence": headline(rows, step, identical, streams, signatures, aimed),
             "before": sides[0].first.run,
             "after": sides[1].first.run,
             "sides": (sides[0].name, sides[1].name),
             "step": step,
             "residual": left_over,
-            "verdict": verdict(rows, step, streams, options),
+            "verdict": found,
+            **({} if aimed is None else {"target": aimed}),
+            **({} if outputs is None else {"outputs": outputs.rows}),
             "usual": usual_step(compared, every, totals, options),
             "roofline": roofline_moves(sides[1].first, rows),
             "step_times": step_times(totals, options),

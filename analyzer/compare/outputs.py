@@ -47,7 +47,7 @@ class OutputsComparison:
 def compare_outputs(before: Path, after: Path) -> OutputsComparison:
     """Compare the arrays of two files or folders by name.
 
-    An array on one side only is a difference. Raises InputMissing or UnsupportedExport, as `read_arrays` does.
+    An array on one side only is a difference. Raises InputMissing or UnsupportedExport as `read_arrays`.
     """
     left, right = read_arrays(before), read_arrays(after)
     rows = tuple(_row(name, left, right) for name in sorted(left.keys() | right.keys()))

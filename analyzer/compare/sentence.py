@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...units import format_duration
 from ..answer_compare import CompareRow, SignatureChange, StepComparison, StreamChange
+from .target import TargetChange
 
 _SHOWN = 1  # kernels of each kind named in the first line
 
@@ -17,14 +18,19 @@ def headline(
     identical: bool,
     streams: Sequence[StreamChange] = (),
     signatures: Sequence[SignatureChange] = (),
+    target: TargetChange | None = None,
 ) -> str:
-    """One sentence: the step, what is behind its change, the kernels that changed beyond noise."""
+    """One sentence: the step, what is behind its change, the target, the kernels that changed."""
     if identical:
         return f"No difference: the same numbers on both sides; the step takes {_span(step.before.wall_us)}."
     parts = [_step(step)]
     if behind := _busy_or_idle(step):
         parts.append(behind)
-    parts.append(_kernels(rows, only_together(rows, signatures)))
+    if target is not None:
+        parts.append(_target(target))
+    others = [row for row in rows if target is None or row.key not in (target.key, *target.window_keys)]
+    if target is None or any(row.change not in ("same", "inconclusive") for row in others):
+        parts.append(_kernels(others, only_together(rows, signatures)))
     if tails := sum(stream.longer_tail for stream in streams):
         parts.append(f"{_plural(tails, 'other stream')} with a longer tail")
     return "; ".join(parts) + "."
@@ -131,6 +137,22 @@ def _kernels(rows: Sequence[CompareRow], together: Sequence[SignatureChange]) ->
             total = sum(row.delta_step_us or 0.0 for row in left)
             said.append(f"{_plural(len(left), 'place')} {change} ({_signed(total)} a step)")
     return ", ".join(said) if said else "no kernel changed beyond noise"
+
+
+def _target(target: TargetChange) -> str:
+    """The target and its window: what was won and what it cost."""
+    name = f"target {target.type}"
+    if target.delta_us is None:
+        return f"{name} is {target.change}"
+    word = target.change if target.change in ("faster", "slower") else f"changed ({target.change})"
+    said = f"{name} {abs(target.delta_us):.1f} us {word} a call ({_signed(target.delta_step_us)} a step)"
+    if target.window_before_us is None or target.window_after_us is None:
+        return f"{said}, no window is known for it"
+    moved = target.window_after_us - target.window_before_us
+    if not target.window_slower and abs(target.window_delta_pct or 0.0) < 1:
+        return f"{said}, its window unchanged"
+    direction = "slower" if moved > 0 else "faster"
+    return f"{said}, its window {abs(moved):.1f} us {direction} ({target.window_delta_pct:+.1f} %)"
 
 
 def _arrow(before_us: float, after_us: float) -> str:

@@ -12,6 +12,7 @@ from npu_roofline.analyzer.answer import Answer
 from npu_roofline.analyzer.compare import Side, compare
 from npu_roofline.analyzer.load import ingest_run
 from npu_roofline.analyzer.session import Session, open_session
+from npu_roofline.errors import InputMissing, WrongUsage
 from npu_roofline.sample_profiles.generate import write_samples
 
 PAIR = "d11_level0_decode_pair"
@@ -107,6 +108,47 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("moe_decode_before", "moe_decode_after"):
         ingest_run([written[name]], folder / "samples.duckdb", name=name)
     return folder / "samples.duckdb"
+
+
+@pytest.mark.parametrize(
+    "name", ["c-772c5e02-17", "layer 17 QuantBatchMatmulV3"], ids=["by candidate", "by key"]
+)
+def test_the_target_is_told_with_its_window(samples: Path, name: str) -> None:
+    """Candidate gate-up behind the MoE: -9.1 us a call, its window Combine + DynamicQuant +0.9 us = +2.3 %.
+
+    35.631 + 3.46 = 39.091 us before, 36.431 + 3.55 = 39.981 after; 0.89 / 39.091 = 2.28 %.
+    """
+    with (
+        open_session(samples, run="moe_decode_before") as one,
+        open_session(samples, run="moe_decode_after") as other,
+    ):
+        answer = compare(one, other, target=name)
+    target = answer.extras["target"]
+    assert target.change == "faster"
+    assert target.window_keys == ("layer 15 MoeDistributeCombineV2", "layer 16 DynamicQuant")
+    assert target.window_before_us == pytest.approx(39.091, abs=0.01)
+    assert target.window_delta_pct == pytest.approx(2.28, abs=0.03)
+    assert target.predicted_step_us is not None
+    assert answer.extras["sentence"] == (
+        "Step 3.88 → 3.84 ms (-1.1 %, faster); target QuantBatchMatmulV3 9.1 us faster a call "
+        "(-54.2 us a step), its window 0.9 us slower (+2.3 %)."
+    )
+    assert answer.extras["verdict"].outcome == "inconclusive"
+    assert answer.extras["verdict"].next_action.startswith("compare the outputs")
+
+
+def test_a_target_that_is_not_there_or_not_one_is_refused(samples: Path) -> None:
+    """A type that stands at four places, an unknown name and an unknown candidate each say what to write."""
+    with (
+        open_session(samples, run="moe_decode_before") as one,
+        open_session(samples, run="moe_decode_after") as other,
+    ):
+        with pytest.raises(WrongUsage, match="stands at 4 places"):
+            compare(one, other, target="QuantBatchMatmulV3")
+        with pytest.raises(InputMissing, match="nothing in this comparison"):
+            compare(one, other, target="NoSuchKernel")
+        with pytest.raises(InputMissing, match="no candidate"):
+            compare(one, other, target="c-00000000-1")
 
 
 def test_the_sample_pair_shows_one_gain_and_its_price(samples: Path) -> None:
