@@ -49,6 +49,8 @@ def check_file(path: Path) -> bool:
             raise UnsupportedExport(f"{path} is a folder, not a database", "give a file name with --db")
         if not path.exists():
             return False
+        if not path.is_file():  # /dev/null looks like an empty file, and would be replaced by a database
+            raise UnsupportedExport(f"{path} is a device or a pipe, not a database", _OTHER_DATABASE)
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
@@ -66,12 +68,13 @@ def check_file(path: Path) -> bool:
 def check_schema(con: duckdb.DuckDBPyConnection, catalog: str, path: Path) -> bool:
     """Whether the catalog is ours; False when it is empty. UnsupportedExport when it is another tool's."""
     rows = con.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [catalog]
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = ? AND NOT internal",
+        [catalog],
     ).fetchall()
-    tables = {name for (name,) in rows}
-    if not tables:
+    columns = set(rows)
+    if not columns:
         return False
-    if not {"_schema", "runs", "kernels"} <= tables:
+    if not {("_schema", "version"), ("runs", "run_id"), ("kernels", "run_id")} <= columns:
         raise UnsupportedExport(f"{path} is a database of another tool", _OTHER_DATABASE)
     row = con.execute(f'SELECT max(version) FROM "{catalog}"._schema').fetchone()
     version = None if row is None else row[0]

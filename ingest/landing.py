@@ -77,7 +77,7 @@ def _become(staging: Staging, path: Path) -> bool:
         shutil.copyfile(staging.path, partial)
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
-        if path.exists() and not path.stat().st_size:
+        if path.is_file() and not path.stat().st_size:
             path.unlink()  # an empty file holds nothing
         _give_name(partial, path)
     except FileExistsError:

@@ -239,6 +239,13 @@ def duckdb_file(path: Path) -> None:
         con.execute("CREATE TABLE runs (a INTEGER)")
 
 
+def lookalike_file(path: Path) -> None:
+    """A database of another tool whose tables are named like ours."""
+    with duckdb.connect(str(path)) as con:
+        for name in ("_schema", "runs", "kernels"):
+            con.execute(f"CREATE TABLE {name} (a INTEGER)")
+
+
 def newer_file(path: Path) -> None:
     """A database of a later version of this tool."""
     Store.open(path, read_only=False).close()
@@ -251,6 +258,7 @@ def newer_file(path: Path) -> None:
     [
         (sqlite_file, "is an SQLite database"),
         (duckdb_file, "is a database of another tool"),
+        (lookalike_file, "is a database of another tool"),
         (newer_file, "has schema version 99"),
         (lambda path: path.write_text("hello, I am a text"), "is not a DuckDB database"),
         (lambda path: path.write_bytes(b"12345678DUCK" + b"\1" * 9000), "(no database|cannot be opened)"),
@@ -269,6 +277,19 @@ def test_what_is_not_ours_is_refused_and_left_as_it_is(
     with pytest.raises((UnsupportedExport, InputMissing), match=words):
         Store.open(db)
     assert before == (None if db.is_dir() else db.read_bytes())
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to(os.devnull)])
+def test_a_device_or_a_pipe_is_no_empty_database(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    """/dev/null has no bytes, as an empty file; a landing must never put a database in its place."""
+    db = tmp_path / "x.duckdb"
+    make(db)
+    before = db.lstat()
+    with pytest.raises(UnsupportedExport, match="is a device or a pipe"):
+        ingest(profile(tmp_path / "a"), db)
+    with pytest.raises(UnsupportedExport, match="is a device or a pipe"):
+        Store.open(db)
+    assert (db.lstat().st_ino, db.lstat().st_mode) == (before.st_ino, before.st_mode)
 
 
 def test_a_missing_or_empty_database_is_said(tmp_path: Path) -> None:
