@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -128,6 +129,11 @@ def patiently(path: Path, open_it: Callable[[], Opened], options: IngestOptions 
                     f"waited {options.lock_wait_s:.0f} s; try again when it is done, or give another --db",
                 ) from error
         time.sleep(options.lock_poll_s)
+
+
+def no_space(error: Exception) -> bool:
+    """Whether a disk or a quota is full, which says nothing against the file that was read."""
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
 
 
 def _is_lock(error: Exception) -> bool:

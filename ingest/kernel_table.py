@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InternalError, UnsupportedExport
 from .columns import Header, resolve
+from .database import no_space
 from .kernel_sql import (
     cell_types,
     create_raw,
@@ -112,7 +113,9 @@ def _read_strictly(
         con.execute(insert_rows(header, has_line=False, options=options), parameters)
     except duckdb.OutOfMemoryException:
         raise
-    except duckdb.Error:
+    except duckdb.Error as error:
+        if no_space(error):
+            raise
         return None
     rows = _count(con, "SELECT count(*) FROM raw WHERE file = ?", [number])
     wrong = _count(con, unbelievable_rows(options), [number])
@@ -141,6 +144,8 @@ def _read_split(
         try:
             con.execute(insert_rows(header, has_line=True, options=options), parameters)
         except duckdb.Error as error:
+            if no_space(error):
+                raise
             problem = str(error).splitlines()[0]
             raise InternalError(f"{path}: checked rows cannot be read: {problem}", "report this") from error
     rows = _count(con, "SELECT count(*) FROM raw WHERE file = ?", [number])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputMissing, NpuRooflineError, UnsupportedExport
 from .assemble import RankKernels, add_rank
-from .database import CONNECTION_CONFIG, create_schema, transaction
+from .database import CONNECTION_CONFIG, create_schema, no_space, transaction
 from .discover import Discovery, discover
 from .grouping import FoundRank, is_database
 from .kernel_table import read_kernel_files
@@ -70,7 +70,9 @@ def stage(
                     create_schema(con)
                 _fill(con, found, Path(folder), jobs, tell, options)
                 _write_run(con, paths, name, device_argument, found)
-            except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+                if isinstance(error, OSError) and not no_space(error):
+                    raise  # about a file, which it names
                 raise InputMissing(
                     f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
                     "free some space there, or set TMPDIR to a folder that has it",
@@ -179,6 +181,8 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
         counters = [read_counters(con, file.path, options) for file in rank.counter_files]
         con.execute("CHECKPOINT")
     except OSError as error:
+        if no_space(error):  # that is no fault of the rank: without it the run would land in part
+            raise
         where = error.filename or rank.root
         raise InputMissing(f"{where} cannot be read: {error.strerror or error}", "check the file") from error
     finally:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from npu_roofline.errors import InputMissing, InternalError
+from npu_roofline.ingest import stage as stage_module
 from npu_roofline.ingest.options import DEFAULTS
 from npu_roofline.ingest.stage import Staging, stage
 from npu_roofline.ingest.store import Store, land
@@ -98,6 +101,31 @@ def test_no_room_for_staging_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("npu_roofline.ingest.stage.create_schema", full)
     with pytest.raises(InputMissing, match="No space left") as caught, stage([ranks(tmp_path, 1)]):
         pass
+    assert "TMPDIR" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        duckdb.IOException("Could not write file: No space left on device"),
+    ],
+)
+def test_a_full_disk_is_no_fault_of_a_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: Exception
+) -> None:
+    """A disk that fills up while a rank is read ends the ingest; the run must not land without that rank."""
+    real = stage_module.read_kernel_files
+
+    def fill_up(con: duckdb.DuckDBPyConnection, paths: list[Path], *rest: Any) -> Any:
+        if "host_1" in str(paths[0]):
+            raise full
+        return real(con, paths, *rest)
+
+    monkeypatch.setattr(stage_module, "read_kernel_files", fill_up)
+    with pytest.raises(InputMissing, match="No space left") as caught, stage([ranks(tmp_path, 3)]):
+        pass
+    assert "cannot be staged" in caught.value.message
     assert "TMPDIR" in caught.value.hint
 
 
