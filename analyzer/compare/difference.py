@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ..answer import Answer, Coverage
-from ..answer_compare import CompareRow, Residual, StepComparison
+from ..answer_compare import CompareRow, Residual, StepComparison, StreamChange
 from ..coverage import check_sum, coverage
 from ..labels import labelled_groups
 from ..sqlfiles import rows_of
@@ -28,6 +28,7 @@ from .verdict import Evidence, two_of_four_note, verdict
 if TYPE_CHECKING:
     import duckdb
 
+    from ..options import AnalysisOptions
     from ..session import Session
 
 
@@ -50,54 +51,88 @@ def compare(
     target, InputMissing for a target that is not there, InternalError when a sum does not reconcile.
     """
     sides = (Side.of(before), Side.of(after))
+    measured = _measure(sides)
+    rows, step = measured.rows, measured.step
+    aimed = None if target is None else find_target(sides[0].first, rows, step.before.steps, target)
     options = sides[0].first.options
-    totals = (step_totals(sides[0]), step_totals(sides[1]))
-    step = compare_steps(*totals, options)
-    # The longer of the two, so that swapping the sides changes no threshold.
-    step_us = max(step.before.wall_us, step.after.wall_us)
-    with gathered(*sides) as scratch:
-        counts = (len(totals[0]), len(totals[1]))
-        compared = _compared(scratch, sides, counts)
-        streams = compare_streams(*sides, scratch, step_us, options)
-    every = compare_rows(compared, step_us, options, (_bounds(sides[0]), _bounds(sides[1])))
-    busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
-    other = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if not counts_as_busy]
-    rows = tuple(sorted(busy, key=_largest_first))
-    left_over = residuals(step)
-    _check_sums(rows, compared, totals, step, left_over)
-    identical = step.wall_change == "same" and step.wall_ci_low_us == 0 and _all_same(rows)
-    aimed = None if target is None else find_target(sides[0].first, rows, counts[0], target)
-    found = verdict(Evidence(rows, step, streams, aimed, outputs, options))
-    signatures = signature_changes(compared, step_us, options)
+    found = verdict(Evidence(rows, step, measured.streams, aimed, outputs, options))
+    signatures = signature_changes(measured.compared, measured.step_us, options)
     return Answer(
         command="compare",
         run=sides[1].first.run,
         device=sides[1].first.device_info,
         coverage=_coverage(sides),
         rows=rows,
-        notes=(*comparison_notes(*sides, compared.pairs, rows, step), two_of_four_note(found)),
+        notes=(*comparison_notes(*sides, measured.compared.pairs, rows, step), two_of_four_note(found)),
         extras={
-            "sentence": headline(rows, step, identical, streams, signatures, aimed),
+            "sentence": headline(rows, step, measured.identical, measured.streams, signatures, aimed),
             "before": sides[0].first.run,
             "after": sides[1].first.run,
             "sides": (sides[0].name, sides[1].name),
             "step": step,
-            "residual": left_over,
+            "residual": measured.left_over,
             "verdict": found,
             **({} if aimed is None else {"target": aimed}),
             **({} if outputs is None else {"outputs": outputs.rows}),
-            "usual": usual_step(compared, every, totals, options),
+            **_sums(measured, options),
             "roofline": roofline_moves(sides[1].first, rows),
-            "step_times": step_times(totals, options),
-            "groups": changes_by(rows, lambda row: row.group, counts),
-            "types": changes_by(rows, lambda row: row.type, counts),
             "signatures": signatures,
-            "waits": wait_changes(compared, pair_keys(compared), step_us, options),
-            "streams": streams,
-            "other_engines": tuple(sorted(other, key=_largest_first)),
+            "streams": measured.streams,
             "regressions": regressions(rows, step, signatures=signatures),
         },
     )
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Both sides paired, measured, checked; `every` row in the pairs' order, `rows` without other engines."""
+
+    totals: tuple[list[StepTotals], list[StepTotals]]
+    step: StepComparison
+    step_us: float
+    compared: Compared
+    every: list[CompareRow]
+    rows: tuple[CompareRow, ...]
+    streams: tuple[StreamChange, ...]
+    left_over: tuple[Residual, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether both sides hold the same numbers."""
+        same = self.step.wall_change == "same" and self.step.wall_ci_low_us == 0
+        return same and all(row.change == "same" for row in self.rows)
+
+
+def _measure(sides: tuple[Side, Side]) -> _Measured:
+    options = sides[0].first.options
+    totals = (step_totals(sides[0]), step_totals(sides[1]))
+    step = compare_steps(*totals, options)
+    # The longer of the two, so that swapping the sides changes no threshold.
+    step_us = max(step.before.wall_us, step.after.wall_us)
+    with gathered(*sides) as scratch:
+        compared = _compared(scratch, sides, (len(totals[0]), len(totals[1])))
+        streams = compare_streams(*sides, scratch, step_us, options)
+    every = compare_rows(compared, step_us, options, (_bounds(sides[0]), _bounds(sides[1])))
+    busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
+    rows = tuple(sorted(busy, key=_largest_first))
+    left_over = residuals(step)
+    _check_sums(rows, compared, totals, step, left_over)
+    return _Measured(totals, step, step_us, compared, every, rows, streams, left_over)
+
+
+def _sums(measured: _Measured, options: AnalysisOptions) -> dict[str, Any]:
+    """The extras that add rows and steps up in other ways."""
+    compared, rows = measured.compared, measured.rows
+    steps = (len(measured.totals[0]), len(measured.totals[1]))
+    other = [row for row, busy in zip(measured.every, compared.busy, strict=True) if not busy]
+    return {
+        "usual": usual_step(compared, measured.every, measured.totals, options),
+        "step_times": step_times(measured.totals, options),
+        "groups": changes_by(rows, lambda row: row.group, steps),
+        "types": changes_by(rows, lambda row: row.type, steps),
+        "waits": wait_changes(compared, pair_keys(compared), measured.step_us, options),
+        "other_engines": tuple(sorted(other, key=_largest_first)),
+    }
 
 
 def _compared(
@@ -160,10 +195,6 @@ def _check_sums(
         step.before.wall_us + changed + sum(each.delta_us for each in left_over),
         step.after.wall_us,
     )
-
-
-def _all_same(rows: tuple[CompareRow, ...]) -> bool:
-    return all(row.change == "same" for row in rows)
 
 
 def _largest_first(row: CompareRow) -> tuple[float, str]:
