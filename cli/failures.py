@@ -38,13 +38,16 @@ def failure_of(error: BaseException) -> Failure:
         return Failure(error.message, error.hint, error.exit_code)
     if isinstance(error, TyperException):
         return _usage_failure(error)
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or _is_interrupted_query(error):
         return Failure(
             "interrupted; the database is as it was before", "run the command again", EXIT_INTERRUPTED
         )
     if isinstance(error, OSError) and error.filename is not None:
         what = f"{error.strerror or 'cannot be used'}: {os.fsdecode(error.filename)}"
         return Failure(what, "check that the path exists and that you may use it", EXIT_INPUT_MISSING)
+    if isinstance(error, OSError) and error.errno is not None:  # without a name it is a stream of ours
+        what = f"the output cannot be written: {error.strerror or error}"
+        return Failure(what, "send it to another place, or write it to a file with -o", EXIT_INPUT_MISSING)
     if isinstance(error, MemoryError):
         return Failure(
             "out of memory", "select less: --rank or --steps, or ingest fewer ranks at a time", EXIT_INTERNAL
@@ -54,6 +57,11 @@ def failure_of(error: BaseException) -> Failure:
         f"this is a fault of the tool; set {DEBUG_VARIABLE}=1 and run again to see the traceback to report",
         EXIT_INTERNAL,
     )
+
+
+def _is_interrupted_query(error: BaseException) -> bool:
+    """Ctrl-C inside a query reaches us as this exception of DuckDB, not as KeyboardInterrupt."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 def report_failure(error: BaseException) -> int:

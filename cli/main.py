@@ -94,7 +94,7 @@ def run(arguments: Sequence[str]) -> int:
         # Typer ends the process so, and only so, when the reader of our output has gone away.
         return _reader_gone() if ended.code == 1 else int(ended.code or 0)
     except (Exception, KeyboardInterrupt) as error:
-        return _show_help(error) if _asks_for_help(error) else report_failure(error)
+        return _show_help(error) if _asks_for_help(error) else _failed(error)
     if code == EXIT_INTERRUPTED:
         return report_failure(KeyboardInterrupt())
     return code or 0
@@ -110,16 +110,38 @@ def _show_help(error: BaseException) -> int:
         print(str(error), flush=True)
     except BrokenPipeError:
         return _reader_gone()
+    except OSError as problem:
+        return _failed(problem)
     return 0
+
+
+def _failed(error: BaseException) -> int:
+    if isinstance(error, OSError) and error.filename is None:
+        _discard_output()
+    return report_failure(error)
 
 
 def _reader_gone() -> int:
     """The reader of our output closed it (`| head`): end as other programs do, without a word."""
-    # Nothing may be flushed into the closed pipe at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard_output()
     return EXIT_READER_GONE
+
+
+def _discard_output() -> None:
+    """Nothing may be flushed at exit into a pipe that is closed or a disk that is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_standard_streams() -> None:
+    """A caller may start us with closed streams (`>&-`): the next file opened, a database, must not
+    become descriptor 1 or 2.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # as long as we run
 
 
 def main() -> None:
     """Entry point of the `npu-roofline` script."""
+    _open_standard_streams()
     sys.exit(run(sys.argv[1:]))

@@ -70,9 +70,10 @@ def stage(
                     create_schema(con)
                 _fill(con, found, Path(folder), jobs, tell, options)
                 _write_run(con, paths, name, device_argument, found)
-            except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
-                if isinstance(error, OSError) and not no_space(error):
-                    raise  # about a file, which it names
+            except (duckdb.Error, OSError) as error:
+                storage = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
+                if not storage and not no_space(error):
+                    raise
                 raise InputMissing(
                     f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
                     "free some space there, or set TMPDIR to a folder that has it",

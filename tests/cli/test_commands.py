@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -205,6 +206,30 @@ def test_a_reader_that_goes_away_is_no_error(samples: Samples) -> None:
     assert process.stderr is not None
     assert process.stderr.read() == b""
     assert process.wait(60) == 141
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirection", "code", "lines"),
+    [
+        ("runs list", ">/dev/full", 3, ["error: the output cannot be written: No space left on device"]),
+        ("", ">/dev/full", 3, ["error: the output cannot be written: No space left on device"]),
+        ("runs list", ">&-", 0, []),  # the caller wants no output
+    ],
+)
+def test_output_that_cannot_be_written_is_no_internal_error(
+    arguments: str, redirection: str, code: int, lines: list[str], samples: Samples
+) -> None:
+    """A full disk behind stdout exits 3 and says so; a closed stdout loses the answer, nothing else."""
+    command = f'"{sys.executable}" -m npu_roofline {arguments} {redirection}'
+    done = subprocess.run(
+        ["sh", "-c", command],
+        env={**os.environ, "NPU_ROOFLINE_DB": str(samples.database)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.splitlines()[:1]) == (code, lines)
+    assert "Exception ignored" not in done.stderr
 
 
 @pytest.mark.parametrize(

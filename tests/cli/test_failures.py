@@ -113,9 +113,12 @@ def test_a_system_error_names_the_file(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err.splitlines()[0] == "error: Permission denied: /data/prof.csv"
 
 
-def test_an_interrupt_is_no_internal_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ctrl-C exits 130 and says that nothing was changed."""
-    assert failures.report_failure(KeyboardInterrupt()) == 130
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_an_interrupt_is_no_internal_error(
+    interrupt: BaseException, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C exits 130 and says that nothing was changed, also when DuckDB was at work."""
+    assert failures.report_failure(interrupt) == 130
     assert capsys.readouterr().err.startswith("error: interrupted")
 
 

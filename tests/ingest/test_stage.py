@@ -109,6 +109,7 @@ def test_no_room_for_staging_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         OSError(errno.ENOSPC, "No space left on device"),
         duckdb.IOException("Could not write file: No space left on device"),
+        duckdb.TransactionException("Failed to commit: Could not write file: No space left on device"),
     ],
 )
 def test_a_full_disk_is_no_fault_of_a_rank(
