@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Output, Selection
+from .options import LARGEST_GB_S, LARGEST_MIB, Output, Selection
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,13 @@ class SizeRules:
     ] = False
     cap_mib: Annotated[
         float | None,
-        typer.Option("--cap-mib", metavar="MIB", min=0.01, help="Never ask for more than this, in MiB."),
+        typer.Option(
+            "--cap-mib",
+            metavar="MIB",
+            min=0.01,
+            max=LARGEST_MIB,
+            help="Never ask for more than this, in MiB.",
+        ),
     ] = None
     eta: Annotated[
         float | None,
@@ -47,6 +53,7 @@ class SizeRules:
             "--cmo-gb-s",
             metavar="GB/S",
             min=1,
+            max=LARGEST_GB_S,
             help="Prefetch bandwidth measured on your board, in 1e9 bytes per second.",
         ),
     ] = None

@@ -21,6 +21,9 @@ Database = Annotated[
         "--db", metavar="FILE", envvar="NPU_ROOFLINE_DB", help="The database that holds the ingested runs."
     ),
 ]
+# Far above any device, and far below where sizes and times worked out from it stop being numbers.
+LARGEST_GB_S = 1_000_000
+LARGEST_MIB = 1_000_000
 DEFAULT_DATABASE = Path("npu_roofline.duckdb")
 
 
@@ -52,7 +55,11 @@ class Selection:
     hbm_gb_s: Annotated[
         float | None,
         typer.Option(
-            "--hbm-gb-s", metavar="GB/S", min=1, help="HBM bandwidth of your board, in 1e9 bytes per second."
+            "--hbm-gb-s",
+            metavar="GB/S",
+            min=1,
+            max=LARGEST_GB_S,
+            help="HBM bandwidth of your board, in 1e9 bytes per second.",
         ),
     ] = None
     config: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import WrongUsage
-from .options import Output
+from .options import LARGEST_MIB, Output
 
 if TYPE_CHECKING:
     from ..analyzer.size import MoeSizes
@@ -94,7 +94,13 @@ def size(
     ] = None,
     cap_mib: Annotated[
         float | None,
-        typer.Option("--cap-mib", metavar="MIB", min=0.01, help="Never ask for more than this, in MiB."),
+        typer.Option(
+            "--cap-mib",
+            metavar="MIB",
+            min=0.01,
+            max=LARGEST_MIB,
+            help="Never ask for more than this, in MiB.",
+        ),
     ] = None,
     device: Annotated[
         str | None,

@@ -37,6 +37,9 @@ OPTIONAL_FIELDS = frozenset(FIELD_UNITS) - {"cube_cores", "clock_mhz", "cube_ops
 _PLACEHOLDERS = frozenset(
     {"", "?", "-", "todo", "tbd", "fixme", "xxx", "n/a", "na", "none", "null", "placeholder"}
 )
+# No figure of a device, in any of the units above, is larger, or smaller than one over it; products of
+# larger ones stop being numbers.
+_LARGEST = 1e9
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -62,6 +65,8 @@ class Quantity:
     def _positive(cls, value: float) -> float:
         if not math.isfinite(value) or value <= 0:
             raise ValueError(f"{value} is not a positive number")
+        if not 1 / _LARGEST <= value <= _LARGEST:
+            raise ValueError(f"{value} is not a figure that a device can have")
         return value
 
     @field_validator("source", "unit")

@@ -35,6 +35,21 @@ from npu_roofline.cli.main import run
             "invalid value for '--eta': must be less than or equal to 1",
             "--help",
         ),
+        (
+            ["candidates", "--hbm-gb-s", "inf"],
+            "invalid value for '--hbm-gb-s': must be less than or equal to 1000000",
+            "--help",
+        ),
+        (
+            ["candidates", "--cmo-gb-s", "1e308"],
+            "invalid value for '--cmo-gb-s': must be less than or equal to 1000000",
+            "--help",
+        ),
+        (
+            ["size", "2,2", "--cap-mib", "1e308"],
+            "invalid value for '--cap-mib': must be less than or equal to 1000000",
+            "--help",
+        ),
         (["explain"], "missing argument 'ID'", "`npu-roofline explain --help`"),
         (["runs", "shw"], "no such command 'shw'", "did you mean show? `npu-roofline runs --help`"),
         (["hotspots", "--run"], "option '--run' requires an argument", "--help"),

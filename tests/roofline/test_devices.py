@@ -208,6 +208,8 @@ def test_a_users_own_device_is_read() -> None:
     [
         ("value = 1300", "value = 0", "not a positive number"),
         ("value = 1300", "value = nan", "not a positive number"),
+        ("value = 1300", "value = 1e308", "not a figure that a device can have"),
+        ("value = 1300", "value = 1e-308", "not a figure that a device can have"),
         ("value = 1300", 'value = "1300"', "hbm_gb_s"),
         ('unit = "GB/s"', 'unit = "TB/s"', "expected 'GB/s'"),
         ('unit = "MHz"', 'unit = "furlongs"', "expected 'MHz'"),
