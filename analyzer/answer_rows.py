@@ -144,6 +144,8 @@ class IdleRow:
     in_steps: int = 1  # selected steps that have a stretch between kernels of the same two types
     occurrences: int = 1  # such stretches in the selected steps; the row is the one of middle length
     place_idle_us: float | None = None  # idle time of all of them together: the order of the rows
+    longest_us: float | None = None  # idle time of the longest of them: one late step is not hidden
+    longest_step_id: int | None = None
     following_step: int | None = None  # for 'between'
 
 

@@ -45,6 +45,8 @@ places AS (
     SELECT
         *,
         sum(idle_ns) OVER place AS place_idle_ns,
+        max(idle_ns) OVER place AS longest_ns,
+        arg_max(step_id, idle_ns) OVER place AS longest_step_id,
         count(*) OVER place AS occurrences,
         (SELECT count(DISTINCT o.step_id) FROM named AS o
             WHERE o.before_type IS NOT DISTINCT FROM n.before_type
@@ -83,7 +85,9 @@ SELECT
     l.after,
     l.in_steps,
     l.occurrences,
-    l.place_idle_ns / 1e3 AS place_idle_us
+    l.place_idle_ns / 1e3 AS place_idle_us,
+    l.longest_ns / 1e3 AS longest_us,
+    l.longest_step_id
 FROM largest AS l
 LEFT JOIN other_engines AS o USING (step_id, stretch)
 ORDER BY l.place_idle_ns DESC, l.idle_ns DESC, l.step_id, l.start_ns;

@@ -127,7 +127,7 @@ def test_search_and_select_filter_rows(report: Browser) -> None:
 
 
 def test_the_roofline_filters_by_type_and_stream(report: Browser) -> None:
-    """GroupedMatmul alone is one group with its range; stream 46 holds only the norm; reset shows all."""
+    """GroupedMatmul alone is one circle; stream 46 holds only the norm; reset shows all."""
     count = "return document.getElementById('roofline-count').textContent"
     choose = """
         const select = document.getElementById(arguments[0]);
@@ -136,13 +136,13 @@ def test_the_roofline_filters_by_type_and_stream(report: Browser) -> None:
     """
     drawn = """
         return document.getElementById("figure-roofline").data
-            .filter(trace => trace.meta && trace.meta.filtered)
+            .filter(trace => trace.meta && trace.meta.filtered && trace.mode === "markers")
             .flatMap(trace => trace.x.filter(x => x !== null));
     """
     assert report.run(count) == "3 of 3 groups"
     report.run(choose, "roofline-type", "GroupedMatmul")
     assert report.run(count) == "1 of 3 groups"
-    assert sorted(report.run(drawn)) == [93.5, 455.1, 455.1]
+    assert report.run(drawn) == [1.185]  # one sure row: 12,582,912 FLOPs over 10,616,832 bytes
     report.run(choose, "roofline-type", "")
     report.run(choose, "roofline-stream", "46")
     assert report.run(drawn) == [0.5]
