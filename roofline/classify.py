@@ -71,7 +71,8 @@ def classify(work: Work, measurement: Measurement, device: Device | None, option
     """Label one signature from its medians by the decision procedure; without a device from its pipes
     only.
     """
-    case = Case(work, measurement, device, options)
+    believed, impossible = measurement.without_impossible_pipes(options.pipe_share_limit)
+    case = Case(work, believed, device, options)
     verdict = _decide(case)
     floors = case.floors.served_by_l2() if verdict.fed_by_l2 else case.floors
     anomaly = verdict.anomaly or _anomaly(case, floors)
@@ -82,7 +83,7 @@ def classify(work: Work, measurement: Measurement, device: Device | None, option
         confidence=confidence_of(case, verdict),
         reason=f"likely: {verdict.reason}" if guessed else verdict.reason,
         floors=floors,
-        notes=(*verdict.notes, *_notes(case, verdict)),
+        notes=(*verdict.notes, *_notes(case, verdict), *_left_out(impossible)),
         single_pass=verdict.single_pass,
         anomaly=anomaly,
         fed_by_l2=verdict.fed_by_l2,
@@ -144,6 +145,12 @@ def _notes(case: Case, verdict: Verdict) -> tuple[str, ...]:
         *misses,
         *_spread(case),
     )
+
+
+def _left_out(impossible: tuple[str, ...]) -> tuple[str, ...]:
+    if not impossible:
+        return ()
+    return (f"busy shares that cannot be, so the pipes of that part are left out: {', '.join(impossible)}",)
 
 
 def _few_cores(case: Case) -> tuple[str, ...]:

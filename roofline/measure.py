@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CUBE_PIPES = ("aic_mac", "aic_mte1", "aic_mte2", "aic_fixpipe", "aic_scalar")
 VECTOR_PIPES = ("aiv_vec", "aiv_mte2", "aiv_mte3", "aiv_scalar")
@@ -43,6 +43,24 @@ class Measurement:
     def has_pipes(self) -> bool:
         """True when the run recorded pipe ratios for this signature."""
         return any(self.ratios.get(pipe) is not None for pipe in (*CUBE_PIPES, *VECTOR_PIPES))
+
+    def without_impossible_pipes(self, limit: float) -> tuple[Measurement, tuple[str, ...]]:
+        """The measurement without the pipes of a part of which one is busy for a share below 0 or above
+        `limit`, and what was left out.
+
+        All shares of a part are over the same core time, so one that cannot be speaks against the others.
+        """
+        ratios, left_out = dict(self.ratios), []
+        for pipes in (CUBE_PIPES, VECTOR_PIPES):
+            impossible = [
+                f"{pipe} {value:.3g}"
+                for pipe in pipes
+                if (value := self.ratios.get(pipe)) is not None and not 0 <= value <= limit
+            ]
+            if impossible:
+                ratios.update(dict.fromkeys(pipes))
+                left_out += impossible
+        return (replace(self, ratios=ratios) if left_out else self), tuple(left_out)
 
     @property
     def core_time_us(self) -> float | None:

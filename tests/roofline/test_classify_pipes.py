@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from npu_roofline.roofline.classify import classify
 from npu_roofline.roofline.device import load_device
+from npu_roofline.roofline.device_model import Device
 from npu_roofline.roofline.measure import Measurement
 from npu_roofline.roofline.work import Signature, work_of
 
@@ -22,6 +23,29 @@ def test_step_6a_few_cores() -> None:
     )
     assert named(result) == "latency/underparallel"
     assert "1.02 us" in result.reason  # 1,048,592 bytes / (4 x 256.9e9)
+
+
+@pytest.mark.parametrize("mte2", [9.9, -0.2, 1e308])
+@pytest.mark.parametrize("device", [B2, None])
+def test_a_pipe_that_is_busy_for_longer_than_its_core_says_nothing(
+    mte2: float, device: Device | None
+) -> None:
+    """mte2 9.90 is damage, not a full pipe: the label is that of a kernel whose pipes were not recorded."""
+    pipes = {"aic_mac": 0.1, "aic_mte2": mte2, "aic_scalar": 0.9}
+    found = work("MatMulV2", "4,3072;3072,3072", "4,3072")
+    result, without = label(found, measured(30.0, **pipes), device), label(found, measured(30.0), device)
+    assert (result.bound, result.limiter, result.reason) == (without.bound, without.limiter, without.reason)
+    assert result.confidence == without.confidence
+    assert result.notes == (
+        *without.notes,
+        f"busy shares that cannot be, so the pipes of that part are left out: aic_mte2 {mte2:.3g}",
+    )
+
+
+def test_a_pipe_share_may_be_rounded_up() -> None:
+    """A share just above 1 is rounding: 1.02 of mte2 is a full load pipe."""
+    found = work("MatMulV2", "4,3072;3072,3072", "4,3072")
+    assert named(label(found, measured(30.0, aic_mac=0.1, aic_mte2=1.02), None)) == "memory/mte2"
 
 
 def test_step_6a_a_small_chip_is_not_underparallel() -> None:
