@@ -150,7 +150,7 @@ def _notes(case: Case, verdict: Verdict) -> tuple[str, ...]:
 def _left_out(impossible: tuple[str, ...]) -> tuple[str, ...]:
     if not impossible:
         return ()
-    return (f"busy shares that cannot be, so the pipes of that part are left out: {', '.join(impossible)}",)
+    return (f"busy shares that cannot be, so no pipe is believed: {', '.join(impossible)}",)
 
 
 def _few_cores(case: Case) -> tuple[str, ...]:

@@ -45,22 +45,21 @@ class Measurement:
         return any(self.ratios.get(pipe) is not None for pipe in (*CUBE_PIPES, *VECTOR_PIPES))
 
     def without_impossible_pipes(self, limit: float) -> tuple[Measurement, tuple[str, ...]]:
-        """The measurement without the pipes of a part of which one is busy for a share below 0 or above
-        `limit`, and what was left out.
+        """The measurement without pipes when one of them is busy for a share below 0 or above `limit`, and
+        which those are.
 
-        All shares of a part are over the same core time, so one that cannot be speaks against the others.
+        A counter that cannot be speaks against all others of the row: without mte2 at 9.9, the rest would say
+        that no pipe is full.
         """
-        ratios, left_out = dict(self.ratios), []
-        for pipes in (CUBE_PIPES, VECTOR_PIPES):
-            impossible = [
-                f"{pipe} {value:.3g}"
-                for pipe in pipes
-                if (value := self.ratios.get(pipe)) is not None and not 0 <= value <= limit
-            ]
-            if impossible:
-                ratios.update(dict.fromkeys(pipes))
-                left_out += impossible
-        return (replace(self, ratios=ratios) if left_out else self), tuple(left_out)
+        pipes = (*CUBE_PIPES, *VECTOR_PIPES)
+        impossible = tuple(
+            f"{pipe} {value:.3g}"
+            for pipe in pipes
+            if (value := self.ratios.get(pipe)) is not None and not 0 <= value <= limit
+        )
+        if not impossible:
+            return self, ()
+        return replace(self, ratios={**self.ratios, **dict.fromkeys(pipes)}), impossible
 
     @property
     def core_time_us(self) -> float | None:

@@ -31,14 +31,14 @@ def test_a_pipe_that_is_busy_for_longer_than_its_core_says_nothing(
     mte2: float, device: Device | None
 ) -> None:
     """mte2 9.90 is damage, not a full pipe: the label is that of a kernel whose pipes were not recorded."""
-    pipes = {"aic_mac": 0.1, "aic_mte2": mte2, "aic_scalar": 0.9}
+    pipes = {"aic_mac": 0.1, "aic_mte2": mte2, "aic_scalar": 0.9, "aiv_vec": 0.0, "aiv_mte2": 0.0}
     found = work("MatMulV2", "4,3072;3072,3072", "4,3072")
     result, without = label(found, measured(30.0, **pipes), device), label(found, measured(30.0), device)
     assert (result.bound, result.limiter, result.reason) == (without.bound, without.limiter, without.reason)
     assert result.confidence == without.confidence
     assert result.notes == (
         *without.notes,
-        f"busy shares that cannot be, so the pipes of that part are left out: aic_mte2 {mte2:.3g}",
+        f"busy shares that cannot be, so no pipe is believed: aic_mte2 {mte2:.3g}",
     )
 
 
