@@ -148,7 +148,7 @@ def test_d10_op_summary_is_read_and_the_rest_named(profiles: Profiles) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "rows", "total_us"), zip(D11, (52, 72, 108), (214.90, 247.14, 498.00), strict=True)
+    ("profile", "rows", "total_us"), list(zip(D11, (52, 72, 108), (214.90, 247.14, 498.00), strict=True))
 )
 def test_d11_excerpts_are_read_and_their_step_trace_is_not_believed(
     profile: str, rows: int, total_us: float, profiles: Profiles
