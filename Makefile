@@ -28,8 +28,9 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## The whole story on the sample profiles, into demo_out/
 	@$(BIN)/npu-roofline demo --folder demo_out
 
-test: $(INSTALLED) ## Run all tests
-	$(BIN)/python -m pytest
+# A file stays with one process, because fixtures that ingest a capture serve all tests of their file.
+test: $(INSTALLED) ## Run all tests, on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(INSTALLED) ## Check style, format and types
 	$(BIN)/ruff check .
