@@ -16,7 +16,7 @@ from .options import DEFAULTS, IngestOptions
 if TYPE_CHECKING:
     import duckdb
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SCHEMA_FILES = ("schema.sql", "schema_kernels.sql", "schema_statistics.sql")
 _OTHER_DATABASE = "choose another file with --db; this one is left as it is"
 # Nothing is ever fetched: the tool works without a network.
