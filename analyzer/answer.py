@@ -9,50 +9,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .answer_compare import (
-    CompareRow,
-    CriterionRow,
-    GroupChange,
-    Residual,
-    SignatureChange,
-    StepComparison,
-    StepTime,
-    StepTimes,
-    StreamChange,
-    UsualStep,
-    Verdict,
-    WaitChange,
-)
-from .answer_prefetch import (
-    CandidateRow,
-    ExplainStep,
-    MaxSizeTerms,
-    Saving,
-    SizeRow,
-    WalkStep,
-    WeightRow,
-    WindowKernelRow,
-    WindowRow,
-)
-from .answer_rows import (
-    DeviceListRow,
-    DeviceRow,
-    EvidenceRow,
-    HotspotRow,
-    IdleRow,
-    IngestRow,
-    KernelRef,
-    OtherEngineRow,
-    QuestionRow,
-    RankRow,
-    RejectRow,
-    RunRow,
-    StepRow,
-    StepSpread,
-    SummaryRow,
-)
+if TYPE_CHECKING:
+    from .answer_compare import (
+        CompareRow,
+        CriterionRow,
+        GroupChange,
+        Residual,
+        SignatureChange,
+        StepComparison,
+        StepTime,
+        StepTimes,
+        StreamChange,
+        UsualStep,
+        Verdict,
+        WaitChange,
+    )
+    from .answer_prefetch import (
+        CandidateRow,
+        ExplainStep,
+        MaxSizeTerms,
+        Saving,
+        SizeRow,
+        WalkStep,
+        WeightRow,
+        WindowKernelRow,
+        WindowRow,
+    )
+    from .answer_rows import (
+        DeviceListRow,
+        DeviceRow,
+        EvidenceRow,
+        HotspotRow,
+        IdleRow,
+        IngestRow,
+        KernelRef,
+        OtherEngineRow,
+        QuestionRow,
+        RankRow,
+        RejectRow,
+        RunRow,
+        StepRow,
+        StepSpread,
+        SummaryRow,
+    )
 
 __all__ = [
     "Answer",
@@ -96,6 +98,60 @@ __all__ = [
     "WindowKernelRow",
     "WindowRow",
 ]
+
+# Loaded when first asked for: a hundred records take as long to declare as a small question to answer.
+_RECORDS = {
+    "answer_compare": (
+        "CompareRow",
+        "CriterionRow",
+        "GroupChange",
+        "Residual",
+        "SignatureChange",
+        "StepComparison",
+        "StepTime",
+        "StepTimes",
+        "StreamChange",
+        "UsualStep",
+        "Verdict",
+        "WaitChange",
+    ),
+    "answer_prefetch": (
+        "CandidateRow",
+        "ExplainStep",
+        "MaxSizeTerms",
+        "Saving",
+        "SizeRow",
+        "WalkStep",
+        "WeightRow",
+        "WindowKernelRow",
+        "WindowRow",
+    ),
+    "answer_rows": (
+        "DeviceListRow",
+        "DeviceRow",
+        "EvidenceRow",
+        "HotspotRow",
+        "IdleRow",
+        "IngestRow",
+        "KernelRef",
+        "OtherEngineRow",
+        "QuestionRow",
+        "RankRow",
+        "RejectRow",
+        "RunRow",
+        "StepRow",
+        "StepSpread",
+        "SummaryRow",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The record of a row by its name, from the file that declares it."""
+    for module, names in _RECORDS.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True)

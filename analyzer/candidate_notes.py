@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -32,18 +31,15 @@ class Names:
 
 def names_of(session: Session, sequence: KernelSequence, sites: Sequence[Site]) -> Names:
     """Look up one occurrence of everything that is shown, and every target of the first step, at once."""
-    wanted: dict[int, dict[int, int]] = defaultdict(dict)
+    entries: set[int] = set()
     for site in sites:
         first_step = sequence.step[site.occurrences] == sequence.step[site.occurrences[0]]
-        entries = site.occurrences[first_step].tolist()
-        entries += [int(each.occurrences[0]) - each.depth for each in site.walk.predecessors]
-        for entry in entries:
-            wanted[int(sequence.step[entry])][int(sequence.index[entry])] = entry
-    known: dict[int, Example] = {}
-    for step, entry_of in wanted.items():
-        found = examples(session, sequence.step_ids[step], set(entry_of))
-        known.update({entry_of[index]: example for index, example in found.items()})
-    return Names(known)
+        entries.update(site.occurrences[first_step].tolist())
+        entries.update(int(each.occurrences[0]) - each.depth for each in site.walk.predecessors)
+    if not entries:
+        return Names({})
+    entry_of = {(sequence.step_ids[sequence.step[each]], int(sequence.index[each])): each for each in entries}
+    return Names({entry_of[where]: example for where, example in examples(session, entry_of).items()})
 
 
 class SiteNotes:

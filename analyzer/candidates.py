@@ -219,7 +219,7 @@ def _no_decode(session: Session) -> list[str]:
 def _selection_notes(session: Session, steps: tuple[int, ...]) -> list[str]:
     notes = []
     found = phases(session)
-    left_out = [step for step in found if step not in steps]
+    left_out = found.keys() - set(steps)
     if left_out:
         notes.append(f"{len(left_out)} prefill steps are left out; only decode is a target.")
     unknown = sorted({found[step].evidence for step in steps if found[step].phase == "unknown"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,12 +97,12 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     if np.any(np.diff(step) < 0) or np.any((np.diff(index) < 0) & (np.diff(step) == 0)):
         order = np.lexsort((index, step))
         columns = {name: values[order] for name, values in columns.items()}
-    ordinal = np.searchsorted(np.array(sorted(step_ids)), columns["step_id"]).astype(np.int32)
+    ordinal = _ordinals(columns["step_id"], step_ids)
     first = columns["step_id"][:1].tolist()
     eager = session.con.execute(_EAGER, [*first, EAGER_MODEL_ID]).fetchall() if first else []
     is_side = np.array([place.part == SIDE for place in places], dtype=bool)
 
-    def part(chosen: NDArray[np.bool_] | slice, beside: KernelSequence | None) -> KernelSequence:
+    def part(chosen: NDArray[np.intp] | slice, beside: KernelSequence | None) -> KernelSequence:
         return KernelSequence(
             ordinal[chosen],
             columns["sequence_index"][chosen],
@@ -117,7 +118,15 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     if not is_side.any():
         return part(slice(None), None)
     side = is_side[columns["place"]]
-    return part(~side, part(side, None) if side.any() else None)
+    beside = np.flatnonzero(side)
+    return part(np.flatnonzero(~side), part(beside, None) if len(beside) else None)
+
+
+def _ordinals(step: NDArray[np.int32], step_ids: tuple[int, ...]) -> NDArray[np.int32]:
+    """Ordinal of each kernel's step among the selected ones; looked up once per step, as steps rise."""
+    first = np.flatnonzero(np.diff(step, prepend=step[:1] - 1)) if len(step) else np.empty(0, dtype=np.intp)
+    of_step = np.searchsorted(np.array(sorted(step_ids)), step[first]).astype(np.int32)
+    return np.repeat(of_step, np.diff(first, append=len(step)))
 
 
 def _places(session: Session) -> tuple[LabelledGroup, ...]:
@@ -146,14 +155,16 @@ def _publish_places(session: Session, places: tuple[LabelledGroup, ...]) -> None
     )
 
 
-def examples(session: Session, step_id: int, indexes: set[int]) -> dict[int, Example]:
-    """Names, streams and layers of some kernels of one step, by sequence index."""
+def examples(session: Session, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Example]:
+    """Names, streams and layers of some kernels, by step and sequence index."""
+    steps, indexes = zip(*sorted(wanted), strict=True)
     rows: list[Any] = session.con.execute(
-        "SELECT sequence_index, name, stream_id, layer FROM selected_kernels "
-        "WHERE step_id = ? AND list_contains(?::INTEGER[], sequence_index)",
-        [step_id, sorted(indexes)],
+        "SELECT k.step_id, k.sequence_index, k.name, k.stream_id, k.layer FROM selected_kernels AS k "
+        "JOIN (SELECT unnest($steps::INTEGER[]) AS step_id, unnest($indexes::INTEGER[]) AS sequence_index) "
+        "USING (step_id, sequence_index) WHERE list_contains($chosen::INTEGER[], k.step_id)",
+        {"steps": steps, "indexes": indexes, "chosen": sorted(set(steps))},
     ).fetchall()
-    return {index: Example(name or "", stream, layer) for index, name, stream, layer in rows}
+    return {(step, index): Example(name or "", stream, layer) for step, index, name, stream, layer in rows}
 
 
 @dataclass(frozen=True)
@@ -161,28 +172,34 @@ class CpuWork:
     """AI_CPU rows of the selection by start, ns: noted beside windows, never walked."""
 
     starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    types: NDArray[np.object_]
+    latest_end: NDArray[np.int64]  # of this row and all before it
+    kind: NDArray[np.int32]  # index into types
+    types: tuple[str, ...]
 
     def overlap(self, opens: NDArray[np.int64], closes: NDArray[np.int64]) -> tuple[float, tuple[str, ...]]:
         """Share of the intervals in which any of it runs, 0..1, and the types that do."""
         if len(self.starts) == 0:
             return 0.0, ()
-        latest = np.maximum.accumulate(self.ends)
         last = np.searchsorted(self.starts, closes, side="left") - 1
-        hit = (last >= 0) & (latest[last] > opens)
-        return float(hit.mean()), tuple(sorted({str(name) for name in self.types[last[hit]]}))
+        hit = (last >= 0) & (self.latest_end[last] > opens)
+        return float(hit.mean()), tuple(self.types[kind] for kind in np.unique(self.kind[last[hit]]))
 
 
 def cpu_work(session: Session) -> CpuWork:
     """Read the AI_CPU rows of the selection. Cached on the session."""
     if "cpu_work" not in session.cache:
-        fetched = session.con.execute(
-            "SELECT k.start_ns, k.end_ns, coalesce(s.type, 'no type') AS type FROM selected_kernels AS k "
-            "JOIN selected_signatures AS s USING (signature_id) WHERE k.kernel_class = 'ai_cpu' "
-            "ORDER BY k.start_ns"
-        ).fetchnumpy()
-        session.cache["cpu_work"] = CpuWork(
-            *(np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "type"))
+        rows = session.rows(
+            "SELECT DISTINCT coalesce(type, 'no type') AS type FROM selected_signatures "
+            "WHERE kernel_class = 'ai_cpu' ORDER BY type"
         )
+        types = tuple(row["type"] for row in rows)
+        fetched = session.con.execute(
+            "SELECT k.start_ns, k.end_ns, "
+            "list_position(?::VARCHAR[], coalesce(s.type, 'no type')) - 1 AS kind "
+            "FROM selected_kernels AS k JOIN selected_signatures AS s USING (signature_id) "
+            "WHERE k.kernel_class = 'ai_cpu' ORDER BY k.start_ns",
+            [types],
+        ).fetchnumpy()
+        starts, ends, kind = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "kind"))
+        session.cache["cpu_work"] = CpuWork(starts, np.maximum.accumulate(ends), kind, types)
     return session.cache["cpu_work"]

@@ -32,7 +32,9 @@ def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Run:
     Raises RuntimeError with its stderr when it ends with an exit code that is not `allowed`.
     """
     begin = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=_as_installed()
+    )
     assert process.stderr is not None
     errors = process.stderr.read()
     # wait4, because getrusage(RUSAGE_CHILDREN) only knows the largest child so far.
@@ -43,6 +45,11 @@ def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Run:
     if process.returncode not in allowed:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{errors}")
     return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)
+
+
+def _as_installed() -> dict[str, str]:
+    """The environment in which Python keeps its byte code, as it does for an installed package."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def best(command: Sequence[str], times: int) -> Run:
