@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     import duckdb
 
 SCHEMA_VERSION = 3
-SCHEMA_FILES = ("schema.sql", "schema_kernels.sql", "schema_statistics.sql")
+SCHEMA_FILES = (
+    "schema.sql",
+    "schema_kernels.sql",
+    "schema_experiments.sql",
+    "schema_statistics.sql",
+)
 _OTHER_DATABASE = "choose another file with --db; this one is left as it is"
 # Nothing is ever fetched: the tool works without a network.
 CONNECTION_CONFIG: dict[str, str | bool | int | float | list[str]] = {

@@ -279,13 +279,3 @@ COMMENT ON COLUMN rejects.file IS 'Path of the file.';
 COMMENT ON COLUMN rejects.line IS '1-based line of the row in the file (the header is line 1).';
 COMMENT ON COLUMN rejects.reason IS 'Why the row was set aside.';
 COMMENT ON COLUMN rejects.text IS 'The row, cut to a readable length.';
-
-CREATE TABLE experiments (
-    run_id INTEGER,
-    experiment_id INTEGER,
-    record VARCHAR
-);
-COMMENT ON TABLE experiments IS 'Reserved: one before/after experiment.';
-COMMENT ON COLUMN experiments.run_id IS 'The run; runs.run_id.';
-COMMENT ON COLUMN experiments.experiment_id IS 'Number of the experiment, from 1.';
-COMMENT ON COLUMN experiments.record IS 'The experiment as JSON text.';
