@@ -13,8 +13,11 @@ from ..errors import WrongUsage
 from ..ingest.shapes import Tensor, dtype_info
 from ..units import format_bytes
 from .answer import Answer, DeviceInfo, SizeRow
+from .model_config import ModelConfig
 from .options import AnalysisOptions
 from .prefetch import Size, cap_in_bytes, check_coefficient, l2_budget_bytes, max_size
+from .roles import ParallelSizes
+from .size_model import Stored, equal_bytes, experts_of, listed_weights
 
 if TYPE_CHECKING:
     from ..roofline.device import Device
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 # gmm_quant_mode of the recipe is 'w8a8int8', the specification writes 'w8a8'; both mean one byte per element.
 QUANT_BYTES = {"w8a8": 1, "w8a8int8": 1}
 UNQUANTISED_BYTES = 2  # bf16
+# Storage formats as people and exports write them; 29 and 2 are their numbers in the runtime.
+FORMATS = {"ND": "ND", "2": "ND", "FRACTAL_NZ": "FRACTAL_NZ", "NZ": "FRACTAL_NZ", "29": "FRACTAL_NZ"}
 GMM1_SHARE, GMM2_SHARE = 0.5, 1.0  # the specification halves gmm1 and takes all of gmm2
 
 
@@ -41,8 +46,22 @@ class MoeSizes:
 
 
 @dataclass(frozen=True)
+class ModelSizes:
+    """All weights of a model: its config.json, how it is split over ranks, and its quantisation.
+
+    quant_mode: as in MoeSizes; None = what the config says, else bf16.
+    """
+
+    config: ModelConfig
+    parallel: ParallelSizes
+    quant_mode: str | None = None
+
+
+@dataclass(frozen=True)
 class SizeRequest:
-    """One question of the manual mode: a weight (dims as stored, dtype, format), or MoE sizes, or both."""
+    """One question of the manual mode: a weight (dims as stored, dtype, format), MoE sizes, a model's
+    config, or several of them.
+    """
 
     dims: tuple[int, ...] | None = None
     dtype: str = "bf16"
@@ -50,6 +69,7 @@ class SizeRequest:
     moe: MoeSizes | None = None
     coefficient: float | None = None
     cap_mib: float | None = None
+    model: ModelSizes | None = None
 
 
 def experts_per_rank(routed_experts: int, expert_parallel: int) -> int:
@@ -84,14 +104,18 @@ def size(
     rows: list[SizeRow] = []
     if request.dims is not None:
         rows.append(_weight_row(request, share, limits))
+    notes = ["The window is not known here: `candidates` on a capture gives the bytes that arrive in time."]
+    if request.model is not None:
+        found, said = _model_rows(request.model, share, limits)
+        rows += found
+        notes += said
     if request.moe is not None:
         rows += _moe_rows(request.moe, share, limits)
     if not rows:
         raise WrongUsage(
             "no weight to size",
-            "give dimensions such as 6144,24576, or hidden and intermediate size of the experts",
+            "give dimensions such as 6144,24576, a --model-config, or the sizes of the experts",
         )
-    notes = ["The window is not known here: `candidates` on a capture gives the bytes that arrive in time."]
     notes += [f"{row.name}: {row.note}." for row in rows if row.note]
     if limits.l2 is None:
         notes.append("No device was given, so nothing is capped by L2; name one with --device.")
@@ -131,21 +155,42 @@ def _weight_row(request: SizeRequest, share: float, limits: _Limits) -> SizeRow:
     kind = dtype_info(request.dtype)
     if kind is None:
         raise WrongUsage(f"dtype {request.dtype!r} is not known", "use bf16, fp16, int8, fp32, int4, …")
-    tensor = Tensor(dims, kind.name, request.format, kind.element_bytes)
-    stored = tensor.storage_bytes or 0
-    found = limits.size(stored, share)
-    exact = " x ".join(str(dim) for dim in dims)
-    padding = f", stored as {tensor.format}" if tensor.is_nz else ""
+    format = FORMATS.get(request.format.strip().upper())
+    if format is None:
+        raise WrongUsage(f"weight format {request.format!r} is not known", f"use {', '.join(FORMATS)}")
+    return _stored_row("weight", Stored(Tensor(dims, kind.name, format, kind.element_bytes)), share, limits)
+
+
+def _stored_row(name: str, stored: Stored, share: float, limits: _Limits) -> SizeRow:
+    found = limits.size(stored.bytes, share)
     return _row(
-        name="weight",
-        shape=",".join(str(dim) for dim in dims),
-        dtype=kind.name,
+        name=name,
+        shape=",".join(str(dim) for dim in stored.tensor.dims),
+        dtype=stored.tensor.dtype,
         found=found,
-        weight_bytes=stored,
+        weight_bytes=stored.bytes,
         share=share,
-        formula=f"{exact} x {kind.element_bytes:g} B{padding} = {stored:,} B; x {share:g}",
+        formula=f"{stored.arithmetic}; x {share:g}",
         note=limits.note(found),
     )
+
+
+def _model_rows(model: ModelSizes, share: float, limits: _Limits) -> tuple[list[SizeRow], list[str]]:
+    """Every weight that the config gives, then the specification's MoE formulas with its numbers."""
+    quantised = _element_bytes(model.quant_mode or model.config.quant_mode) == 1
+    weights = listed_weights(model.config, model.parallel, quantised)
+    rows = [_stored_row(name, stored, share, limits) for name, stored in weights]
+    experts = experts_of(model.config, model.parallel)
+    if experts is not None:
+        hidden, inner, per_rank, tp = experts
+        moe = MoeSizes(hidden, inner, per_rank, tp, "w8a8" if quantised else None)
+        rows += [row for row in _moe_rows(moe, share, limits) if row.name.startswith("gmm")]
+    how = "w8a8: int8 linear layers, attention and router as the recipe keeps them" if quantised else "bf16"
+    split = ", ".join(f"{name} {size}" for name, size in model.parallel.complete().items())
+    notes = [f"{model.config.name} from {model.config.source}, {how}; split over ranks: {split}."]
+    if any(name in ("gate_up_proj", "down_proj") for name, _ in weights) and experts is not None:
+        notes.append("gate_up_proj and down_proj are those of dense layers, if the model has any.")
+    return rows, [*notes, *equal_bytes(weights)]
 
 
 def _moe_rows(moe: MoeSizes, share: float, limits: _Limits) -> list[SizeRow]:

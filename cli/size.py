@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import WrongUsage
+from .model_options import ModelOptions
 from .options import LARGEST_MIB, Output
 
 if TYPE_CHECKING:
@@ -37,40 +38,48 @@ class Experts:
             help="Experts: routed experts of the model, without zero experts.",
         ),
     ] = None
-    ep: Annotated[int, typer.Option("--ep", metavar="N", min=1, help="Experts: expert parallel size.")] = 1
-    moe_tp: Annotated[
-        int,
+    per_rank: Annotated[
+        int | None,
         typer.Option(
-            "--moe-tp-size", metavar="N", min=1, help="Experts: tensor parallel size of the experts."
+            "--experts-per-rank",
+            metavar="N",
+            min=1,
+            help="Experts: those that one rank holds, instead of --routed-experts and --ep.",
         ),
-    ] = 1
+    ] = None
     quant: Annotated[
         str | None,
         typer.Option(
-            "--quant-mode", metavar="MODE", help="Experts: w8a8int8, or none for bf16. [default: none]"
+            "--quant-mode",
+            metavar="MODE",
+            help="w8a8int8 (w8a8), or none for bf16. [default: none, or what config.json says]",
         ),
     ] = None
 
-    def sizes(self) -> MoeSizes | None:
+    def sizes(self, ep: int, moe_tp: int) -> MoeSizes | None:
         """The parameters as one value, None when none was given. Raises WrongUsage when some are
         missing.
         """
         from ..analyzer.size import MoeSizes, experts_per_rank
 
+        if self.routed is not None and self.per_rank is not None:
+            raise WrongUsage("--routed-experts and --experts-per-rank say the same", "give one of them")
+        count = self.per_rank
+        if self.routed is not None:
+            count = experts_per_rank(self.routed, ep)
         given = {
             "--hidden-size": self.hidden,
             "--intermediate-size": self.intermediate,
-            "--routed-experts": self.routed,
+            "--routed-experts": count,
         }
         missing = [name for name, value in given.items() if value is None]
         if len(missing) == len(given):
             return None
-        if self.hidden is None or self.intermediate is None or self.routed is None:
+        if self.hidden is None or self.intermediate is None or count is None:
             raise WrongUsage(
                 f"the experts need {' and '.join(missing)} too", "all three are in the model's config.json"
             )
-        per_rank = experts_per_rank(self.routed, self.ep)
-        return MoeSizes(self.hidden, self.intermediate, per_rank, self.moe_tp, self.quant)
+        return MoeSizes(self.hidden, self.intermediate, count, moe_tp, self.quant)
 
 
 def size(
@@ -83,8 +92,10 @@ def size(
         str, typer.Option("--dtype", metavar="TYPE", help="Its dtype: bf16, fp16, int8, fp32, int4.")
     ] = "bf16",
     weight_format: Annotated[
-        str, typer.Option("--weight-format", metavar="FORMAT", help="Its storage format: ND or FRACTAL_NZ.")
+        str,
+        typer.Option("--weight-format", metavar="FORMAT", help="Its storage format: ND or FRACTAL_NZ (NZ)."),
     ] = "ND",
+    model: ModelOptions,
     experts: Experts,
     coefficient: Annotated[
         float | None,
@@ -110,15 +121,17 @@ def size(
 ) -> None:
     """Work out max_size from the dimensions of a weight.
 
-    For planning without a capture: weight bytes x coefficient, at most half of L2 and the cap. For
-    experts give the model's sizes: w13 and w2 are worked out, beside what the specification's formulas
-    say.
+    For planning without a capture: weight bytes x coefficient, at most half of L2 and the cap. With the
+    model's config.json every weight of it is listed; experts can be given by their sizes instead: w13 and
+    w2 are worked out, beside what the specification's formulas say.
     """
     from ..analyzer.devices import device_info, device_of_argument
-    from ..analyzer.size import SizeRequest
+    from ..analyzer.size import ModelSizes, SizeRequest
     from ..analyzer.size import size as ask
 
-    request = SizeRequest(_dims(dims), dtype, weight_format, experts.sizes(), coefficient, cap_mib)
+    config, moe = model.config(), experts.sizes(model.ep or 1, model.moe_tp or 1)
+    whole = None if config is None else ModelSizes(config, model.parallel(), experts.quant)
+    request = SizeRequest(_dims(dims), dtype, weight_format, moe, coefficient, cap_mib, whole)
     if device is None:
         output.show(ask(request))
         return

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import pytest
-from npu_roofline.analyzer.size import MoeSizes, SizeRequest, experts_per_rank, size
+from npu_roofline.analyzer.model_config import model_config
+from npu_roofline.analyzer.roles import ParallelSizes
+from npu_roofline.analyzer.size import ModelSizes, MoeSizes, SizeRequest, experts_per_rank, size
 from npu_roofline.errors import WrongUsage
 from npu_roofline.roofline.device import load_device
 
 MIB = 2**20
 B2 = load_device("910B2")  # L2 192 MiB, half of it 96 MiB
+# The numbers that LongCat-Flash publishes: 28 layers of hidden size 6144, 512 routed and 256 zero experts.
+LONGCAT_FLASH = {
+    "hidden_size": 6144,
+    "ffn_hidden_size": 12288,
+    "expert_ffn_hidden_size": 2048,
+    "num_layers": 28,
+    "num_attention_heads": 64,
+    "q_lora_rank": 1536,
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "n_routed_experts": 512,
+    "zero_expert_num": 256,
+    "vocab_size": 131072,
+}
 
 
 def _row(request: SizeRequest, name: str = "weight", device=B2):
@@ -102,6 +120,7 @@ def test_without_a_device_nothing_is_capped_by_l2_and_that_is_said():
         SizeRequest(dims=(6144, 5), dtype="bf17"),
         SizeRequest(dims=(6144, 5), coefficient=1.5),
         SizeRequest(dims=(6144, 5), cap_mib=0),
+        SizeRequest(dims=(6144, 5), format="zz"),
         SizeRequest(moe=MoeSizes(6144, 2048, 0)),
         SizeRequest(moe=MoeSizes(6144, 2048, 8, quant_mode="w4a16")),
     ],
@@ -116,3 +135,52 @@ def test_experts_must_divide_over_the_ranks():
     """768 would count zero experts; 512 over 100 ranks is no deployment."""
     with pytest.raises(WrongUsage, match="do not divide"):
         experts_per_rank(512, 100)
+
+
+def _of_model(ep: int, quant_mode: str | None = "w8a8int8", **more: int):
+    parallel = ParallelSizes.of(tp=1, dense_tp=8, ep=ep, **more)
+    model = ModelSizes(model_config(LONGCAT_FLASH, "config.json"), parallel, quant_mode)
+    return size(SizeRequest(model=model, coefficient=1.0), B2)
+
+
+def test_every_weight_of_a_config():
+    """Published bytes of LongCat-Flash, dense TP 8, EP 64, w8a8: MiB as in the recipe's own table."""
+    found = {row.name: (row.weight_bytes / MIB, row.dtype) for row in _of_model(64).rows}
+    assert found["q_a_proj"] == (18, "bf16")  # 6144 x 1536 x 2
+    assert found["q_b_proj"] == (36, "bf16")  # 1536 x 64 x 192 x 2
+    assert found["kv_a_proj_with_mqa"] == (6.75, "bf16")  # 6144 x (512 + 64) x 2: not 7
+    assert found["kv_b_proj"] == (16, "bf16")  # 512 x 64 x 256 x 2
+    assert found["o_proj"] == (96, "bf16")  # 64 x 128 x 6144 x 2
+    assert found["router.classifier"] == (18, "fp32")  # 6144 x 768 x 4: zero experts are routed to
+    assert found["gate_up_proj"] == (18, "int8")  # 6144 x 2 x 12288 / 8
+    assert found["down_proj"] == (9, "int8")
+    assert found["experts.w13"] == (192, "int8")  # 8 x 6144 x 4096: zero experts hold no weights
+    assert found["experts.w2"] == (96, "int8")
+
+
+def test_equal_bytes_are_named_as_ambiguous():
+    """18 MiB is q_a_proj, the dense gate_up_proj and the router: a size alone names no weight."""
+    (note,) = [each for each in _of_model(64).notes if "18.00 MiB" in each]
+    assert note.startswith("q_a_proj, gate_up_proj, router.classifier all have")
+
+
+def test_the_formulas_take_their_numbers_from_the_config():
+    """EP 16: 32 experts a rank, gmm1 is 384 MiB of int8; half of L2 is 96 MiB, which cuts it."""
+    row = next(each for each in _of_model(16).rows if each.name.startswith("gmm1"))
+    assert (row.formula_bytes, row.max_size, row.limited_by) == (384 * MIB, 96 * MIB, "l2")
+    assert "384.0 MiB, capped by 50% of L2, 96.0 MiB" in row.note
+
+
+def test_a_config_that_does_not_divide_is_refused():
+    """512 experts over 100 ranks, and a quantisation nobody knows: an error with the role, not a number."""
+    with pytest.raises(WrongUsage, match=r"experts\.w13.*--ep 100"):
+        _of_model(100)
+    with pytest.raises(WrongUsage, match="w4a4"):
+        _of_model(64, quant_mode="w4a4")
+
+
+def test_formats_by_any_of_their_names():
+    """NZ, FRACTAL_NZ and 29 are one format: 100 x 100 bf16 in blocks of 16 x 16 is 25,088 bytes."""
+    for name in ("NZ", "fractal_nz", "29"):
+        assert _row(SizeRequest(dims=(100, 100), format=name)).weight_bytes == 25_088
+    assert _row(SizeRequest(dims=(100, 100), format="nd")).weight_bytes == 20_000
