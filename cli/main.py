@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from .. import __version__
+from ..errors import WrongUsage
 from . import devices, runs
 from .candidates import candidates
 from .compare import compare
@@ -86,6 +88,7 @@ app.add_typer(devices.app, name="devices")
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every failure ends here as two lines on stderr."""
     try:
+        _refuse_empty(arguments)
         # Without standalone mode typer raises its own errors instead of printing them in a style of its own;
         # an Exit comes back as its code, a command that ended well as None.
         code = get_command(app).main(list(arguments), prog_name="npu-roofline", standalone_mode=False)
@@ -100,6 +103,15 @@ def run(arguments: Sequence[str]) -> int:
     if code == EXIT_INTERRUPTED:
         return report_failure(KeyboardInterrupt())
     return code or 0
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """An empty argument would be read as the working folder, or as an option that was not given."""
+    for number, argument in enumerate(arguments, 1):
+        if not argument.strip() or re.fullmatch(r"--[a-z-]+=\s*", argument):
+            said = f" after {arguments[number - 2]}" if number > 1 and not argument.strip() else ""
+            what = argument if argument.strip() else f"argument {number}{said}"
+            raise WrongUsage(f"{what} is empty", "is it a shell variable that is not set?")
 
 
 def _asks_for_help(error: BaseException) -> bool:

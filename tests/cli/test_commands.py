@@ -263,3 +263,18 @@ def test_a_side_may_name_its_steps(samples: Samples, capsys: pytest.CaptureFixtu
     assert run([*command, "--db", str(samples.database)]) == 0
     step = json.loads(capsys.readouterr().out)["step"]
     assert (step["before"]["steps"], step["after"]["steps"]) == (4, 4)
+
+
+@pytest.mark.parametrize("arguments", [["ingest", ""], ["hotspots", "--run="], ["hotspots", "--device", ""]])
+def test_an_empty_argument_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """An unset shell variable reads neither the working folder nor another run than was meant."""
+    assert run(arguments) == 2
+    assert "is empty" in capsys.readouterr().err
+
+
+def test_a_bound_may_be_the_whole_label(samples: Samples, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--bound memory/hbm`, as the table shows it, asks the same as `--bound memory --limiter hbm`."""
+    whole = ask(samples, capsys, "hotspots", "--bound", "memory/hbm", "--format", "json")
+    apart = ask(samples, capsys, "hotspots", "--bound", "memory", "--limiter", "hbm", "--format", "json")
+    assert whole == apart
+    assert {row["limiter"] for row in json.loads(whole)["rows"]} == {"hbm"}
