@@ -98,14 +98,18 @@ def grouped_load(
 ) -> TargetLoad:
     """The weight load of a GroupedMatmul, whose hit experts are not in the export.
 
-    What it read is at most every listed byte and at most what HBM can deliver in its duration. The experts
-    hit are at most those the HBM roof allows, and at most the expectation of uniform routing, E * (1 - (1 -
-    1/E)^T); which of them is not known when the prefetch is issued, so only hit / E of the prefetched bytes
-    are of use.
+    What it moved is at most every listed byte and at most what HBM delivers in its duration at eff of
+    nominal; its activations come off, the rest are weights, one expert at least. That is the rate at which
+    the saving counts a byte from HBM too: experts that only a faster HBM could have delivered must not be
+    saved at the slower one. The experts hit are also at most the expectation of uniform routing,
+    E * (1 - (1 - 1/E)^T). Which of them is not known when the prefetch is issued, so only hit / E of the
+    prefetched bytes are of use.
     """
-    deliverable = duration_us / US_PER_S * options.eff_hbm * rates.hbm_bytes_s
-    by_roof = duration_us / US_PER_S * rates.hbm_max_bytes_s / expert_bytes
-    hit = min(float(experts), by_roof)
+    rows = experts if tokens is None else tokens
+    activations = max(0.0, bytes_hi - min(experts, rows) * expert_bytes)
+    delivered = min(bytes_hi, duration_us / US_PER_S * options.eff_hbm * rates.hbm_bytes_s)
+    read = max(expert_bytes, delivered - activations)
+    hit = min(float(experts), read / expert_bytes)
     if tokens is not None:
-        hit = min(hit, experts * (1.0 - (1.0 - 1.0 / experts) ** tokens))
-    return TargetLoad(duration_us, min(bytes_hi, deliverable), other_floor_us, hit / experts)
+        hit = min(hit, max(1.0, experts * (1.0 - (1.0 - 1.0 / experts) ** tokens)))
+    return TargetLoad(duration_us, hit * expert_bytes, other_floor_us, hit / experts)

@@ -68,22 +68,28 @@ def test_an_idle_window_costs_nothing_and_a_busy_one_in_proportion():
 
 
 def test_only_hit_experts_count():
-    """Weight w13 of 32 experts of 6,291,456 bytes in 28.7 us: HBM at 1.8 TB/s allows 8.21 experts, a share of
-    0.2566.
+    """Weight w13 of 32 experts of 6,291,456 bytes in 28.7 us: HBM at 1.36 TB/s delivers 5.52 experts.
 
-    51,660,000 / 6,291,456 = 8.211. What was read is at most 28.7 us x 1.36 TB/s = 39.03 MB. Of 57 MB
-    prefetched 14.63 MB are of use: 10.755 - 3.848 = 6.91 us, where the unscaled figure would be 26.92.
+    28.7 us x 1.36 TB/s = 39.032 MB, less activations of 205,652,224 - 32 x 6,291,456 = 4,325,632 bytes:
+    34.706 MB = 5.516 experts, a share of 0.1724. Of 57 MB prefetched 9.826 MB are of use: 7.225 - 2.585 =
+    4.64 us, where the unscaled figure would be 26.92, and 8.21 experts of the highest HBM figure 6.91.
     """
     load = grouped_load(28.7, 205_652_224, 6_291_456, 32, 384, 2.0, B2, OPTIONS)
-    assert load.hit_share == pytest.approx(8.211 / 32, rel=1e-3)
-    assert load.weight_bytes == pytest.approx(39.032 * MB, rel=1e-4)
-    assert saved_us(57 * MB, load, B2, OPTIONS) == pytest.approx(6.91, abs=0.01)
+    assert load.hit_share == pytest.approx(5.516 / 32, rel=1e-3)
+    assert load.weight_bytes == pytest.approx(34.706 * MB, rel=1e-4)
+    assert saved_us(57 * MB, load, B2, OPTIONS) == pytest.approx(4.64, abs=0.01)
 
 
 def test_few_tokens_hit_few_experts():
     """Two tokens on 32 experts hit 32 x (1 - (31/32)^2) = 1.969 of them, whatever HBM would allow."""
-    load = grouped_load(28.7, 205_652_224, 6_291_456, 32, 2, 2.0, B2, OPTIONS)
+    load = grouped_load(28.7, 2 * 6_291_456 + 100_000, 6_291_456, 32, 2, 2.0, B2, OPTIONS)
     assert load.hit_share == pytest.approx(1.96875 / 32)
+
+
+def test_a_grouped_product_reads_one_expert_at_least():
+    """In 2 us HBM delivers 2.72 MB, less than an expert of 6.29 MB: one is read all the same."""
+    load = grouped_load(2.0, 205_652_224, 6_291_456, 32, 384, 2.0, B2, OPTIONS)
+    assert load.hit_share == pytest.approx(1 / 32)
 
 
 def test_the_range_follows_eta_and_stays_ordered():

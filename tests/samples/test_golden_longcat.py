@@ -264,11 +264,11 @@ def test_small_and_unmoved_weights_are_no_targets(profiles: Profiles) -> None:
 
 
 def test_savings_of_experts_count_only_those_that_are_hit(profiles: Profiles) -> None:
-    """The HBM roof allows 8.2 of 32 experts in 28.7 us, so w13 saves less than gate-up although 54 MB fit."""
+    """HBM delivers 5.5 of 32 experts in 28.7 us, so w13 saves a third of gate-up although 54 MB fit."""
     rows = profiles.ask(LONGCAT, "candidates --top 100")["rows"]
     w13 = next(row for row in rows if row["target_shapes"] == W13)
     assert w13["predicted_saving_us"]["high"] < 15
-    assert w13["predicted_saving_step_us"] < rows[0]["predicted_saving_step_us"]
+    assert w13["predicted_saving_step_us"] < rows[0]["predicted_saving_step_us"] / 3 + 1
 
 
 def test_all_savings_together_stay_believable(profiles: Profiles) -> None:
