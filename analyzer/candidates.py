@@ -89,7 +89,7 @@ def survey(
         raise WrongUsage(f"--cmo-gb-s {cmo_gb_s:g} is no bandwidth", "give the measured GB/s, above 0")
     notes = [*session.notes, *session.device.notes]
     rates, refusal = _rates(session)
-    steps = _decode_steps(session)
+    steps = decode_steps(session)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]
     if rates is None or stop:
         return Survey((), (), {}, (*notes, *stop), stopped=stop[0])
@@ -199,7 +199,7 @@ def _rates(session: Session) -> tuple[MemoryRates | None, list[str]]:
     return MemoryRates(hbm, max(hbm, device.hbm_max_bytes_s or hbm), l2_read, l2), []
 
 
-def _decode_steps(session: Session) -> tuple[int, ...]:
+def decode_steps(session: Session) -> tuple[int, ...]:
     """Steps that may be decode: prefill and training are left out."""
     return tuple(
         step for step, each in sorted(phases(session).items()) if each.phase not in ("prefill", "train")
