@@ -24,7 +24,7 @@ from ..units import NOT_KNOWN
 from .columns import Column
 from .escape import shown
 from .folding import BREAK, WORDS, fold, least_width
-from .headline import device_line, headline
+from .headline import coverage_line, device_line, headline
 from .palette import BOUNDS, PALETTE
 from .tables import Cell, Table, facts_of, tables_of
 
@@ -33,6 +33,7 @@ DETAILS_SHOWN: Final = 5
 SHAPE_LINES: Final = 3
 UNCUT_SHARE: Final = 0.31  # of the terminal that a column gets at most so that no word of it is cut
 HEADER_CELLS: Final = 9  # a number's header of several words takes a line for each rather than more than this
+WHOLE_COVERAGE: Final = ("summary",)  # elsewhere one line of it stands between the answer and its rows
 ROW_LINES: Final = 4  # a reason that makes a row taller than this stands below the table
 
 
@@ -95,7 +96,7 @@ def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
 
 def _trust(coverage: Coverage | None, device: DeviceInfo | None, answer: Answer) -> Iterator[str]:
     if coverage:
-        yield coverage.sentence
+        yield coverage.sentence if answer.command in WHOLE_COVERAGE else coverage_line(coverage)
     if device and (line := device_line(device)) != headline(answer):
         yield line
     if answer.run:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..analyzer.answer import (
     Answer,
     CandidateRow,
+    Coverage,
     DeviceInfo,
     DeviceListRow,
     DeviceRow,
@@ -36,6 +37,24 @@ def device_line(device: DeviceInfo) -> str:
     if device.soc is None:
         return f"Device not known: {device.source}."
     return f"Device {device.soc} ({device.confidence} confidence), from {device.source.rstrip('.')}."
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """How far the answer can be trusted, in one line; the whole of it is `coverage.sentence`."""
+    total = coverage.aicore_us
+    parts = []
+    if total > 0:
+        classes = {
+            "modelled": coverage.modelled_us,
+            "an upper bound": coverage.upper_bound_us,
+            "generic": coverage.generic_us,
+            "without a model": coverage.unresolved_us,
+        }
+        said = ", ".join(f"{percent(us / total)} {name}" for name, us in classes.items() if us > 0)
+        unknown = percent(coverage.unknown_us / total) if coverage.unknown_us > 0 else "none of it"
+        parts.append(f"of the AI-core time {said}; {unknown} unlabelled")
+    parts.append(f"{coverage.rows_rejected:,} of {coverage.rows_read:,} rows rejected")
+    return f"Coverage: {'; '.join(parts)}."
 
 
 def percent(share: float) -> str:
@@ -155,7 +174,7 @@ def candidate_sentence(row: CandidateRow) -> str:
 
 
 def _compare(answer: Answer) -> str:
-    """The sentence that the comparison itself wrote: what counts as a change was decided there."""
+    """The sentence that the answer brings: what counts, and what comes next, was decided there."""
     return answer.extras.get("sentence") or _count(answer)
 
 
@@ -230,6 +249,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "hotspots": _hotspots,
     "candidates": _candidates,
     "compare": _compare,
+    "tune": _compare,
     "explain": _explain,
     "size": _size,
     "ingest": _ingest,

@@ -9,7 +9,7 @@ from npu_roofline.analyzer.answer import Answer
 from npu_roofline.reports.folding import WORDS, fold
 from npu_roofline.reports.render import render
 
-from tests.reports.answers import COVERAGE, candidates_answer, every_answer, hotspots_answer
+from tests.reports.answers import COVERAGE, candidates_answer, every_answer, hotspots_answer, summary_answer
 
 
 @pytest.mark.parametrize("command", every_answer())
@@ -29,9 +29,18 @@ def test_the_answer_comes_first_and_coverage_second() -> None:
         "The longest of 3 kernel groups: QuantBatchMatmulV3 4,3072;384,192,16,32;12288, 6 calls, "
         "178.2 us = 60 % of the AI-core time, memory/hbm (medium confidence)."
     )
-    assert lines[1] == COVERAGE.sentence
+    coverage = (  # 70, 20, 6 and 4 of 100 us; 4 us have no label
+        "Coverage: of the AI-core time 70 % modelled, 20 % an upper bound, 6.0 % generic, "
+        "4.0 % without a model; 4.0 % unlabelled; 1 of 12 rows rejected."
+    )
+    assert lines[1] == coverage
     assert lines[2].startswith("Device 910_9382 (A3 die) (medium confidence), from cube cores x clock")
-    assert text.index(COVERAGE.sentence) < text.index("Kernels by time")
+    assert text.index(coverage) < text.index("Kernels by time")
+
+
+def test_a_summary_says_the_whole_coverage() -> None:
+    """What every other command says in a line, `summary` says in full."""
+    assert render(summary_answer(), "table", 200).splitlines()[1] == COVERAGE.sentence
 
 
 def test_colour_only_where_a_terminal_reads_it() -> None:
