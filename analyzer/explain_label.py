@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .answer import ExplainStep, HotspotRow
+from .explain_operator import operator_steps
 from .labels import LabelledGroup
 from .targets import judge_target
 
@@ -53,6 +54,7 @@ def label_steps(group: LabelledGroup, row: HotspotRow, session: Session) -> tupl
         ),
     ]
     steps += _evidence(group, row)
+    steps += operator_steps(group, session)
     steps += [ExplainStep("Note", {}, note) for note in label.notes]
     if label.anomaly is not None:
         steps.append(ExplainStep("Anomaly", {}, label.anomaly))

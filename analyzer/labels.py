@@ -6,13 +6,14 @@ Python loops over distinct signatures and places here, never over kernels.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ingest.shapes import parse_operands
 from ..roofline.classify import Label, classify
 from ..roofline.measure import CUBE_PIPES, VECTOR_PIPES, Measurement
 from ..roofline.work import Signature, Work, work_of
+from .operators_measured import operator_bytes
 from .statistics import measured_columns
 
 if TYPE_CHECKING:
@@ -142,7 +143,10 @@ def _statistics_rows(session: Session, where: str) -> list[dict[str, Any]]:
 def _label(session: Session, row: dict[str, Any], label: Label | None = None) -> LabelledGroup:
     """The group of one statistics row; classified from its own medians unless the label is given."""
     text, signature, work = _modelled(session, row)
-    measured = measurement(row, _pmu_names(session), session.run.metric_mode or "none")
+    measured = replace(
+        measurement(row, _pmu_names(session), session.run.metric_mode or "none"),
+        by_operator=operator_bytes(session).get(text.signature_id),
+    )
     if label is None:
         label = classify(work, measured, session.device.device, session.roofline_options)
     return LabelledGroup(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,18 +69,32 @@ def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], lis
     roots: dict[Path, FoundRank] = {}
     others = []
     for file in sorted(files, key=lambda each: _natural(each.path)):
-        if file.kind == "opprof":
+        if file.role == "operator" or file.kind == "opprof":
             others.append(file)
             continue
         root = _root(file.path)
         roots.setdefault(root.resolve(), FoundRank(root)).files.append(file)
     ranks = _merged(roots)
+    if not any(rank.kernel_files for rank in ranks) and (alone := _operators_alone(others)):
+        ranks.append(alone)
+        others = []
     notes = []
     for rank in ranks:
         _choose(rank)
         rank.info = _info(rank)
     _number(ranks, notes)
     return sorted(ranks, key=lambda rank: rank.rank_id), others, notes
+
+
+def _operators_alone(files: list[FoundFile]) -> FoundRank | None:
+    """Operators of `msprof op` are evidence beside a run; without one they are what was asked about."""
+    measured = [file for file in files if file.kind == "opprof_operator"]
+    if not measured:
+        return None
+    for file in measured:
+        file.role = "kernels"
+    folders = [str(file.path.absolute().parent) for file in measured]
+    return FoundRank(Path(os.path.commonpath(folders)), files)
 
 
 def _root(path: Path) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 # Type text of NonZero_MemSet in real exports: no type at all (formats.md 8.8).
 _NO_TYPE = ("", "0")
+_BINARY_NAME = r"([A-Za-z][A-Za-z0-9]*)_[0-9a-f]{32}(?:_|$)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,12 @@ def type_of_name(name: str) -> str:
         if match := pattern.fullmatch(name):
             return match.expand(replacement)
     return name
+
+
+def binary_type(name: str) -> str | None:
+    """The type that a kernel binary's name begins with (`Add_<32 hex digits>_0`), None in other names."""
+    match = re.match(_BINARY_NAME, name)
+    return None if match is None else match[1]
 
 
 def _class_of(core: str | None, type_: str, name: str) -> str:

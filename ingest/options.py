@@ -51,8 +51,21 @@ class IngestOptions:
     cell_limit_bytes: int = 16 << 20
     # Cycles per unit of core time: about 1.8 where the unit is ns, 1800 where it is us; nothing is between.
     cycles_per_ns_limit: float = 50.0
+    # The smallest A2/A3 part has 20 cubes and 40 vector cores: of so many blocks, each has a core of its own.
+    opprof_certain_cubes: int = 20
+    opprof_certain_vectors: int = 40
+    # An operator measured alone finds another L2 than in the model: half as long again may be the same
+    # work, twice as long is another.
+    operator_duration_ratio: float = 1.5
     # A kernel of n blocks takes whole rounds of the cores; rounds further from a whole number say nothing.
     rounds_tolerance: float = 0.01
+    # A trace is read in pieces of about this size: DuckDB parses one per thread at a time, and smaller ones cost
+    # more calls (measured: 0.25 MiB is half again as slow, 4 MiB holds 100 MB more).
+    trace_piece_bytes: int = 1 << 20
+    # The longest event holds a call stack of some hundred kilobytes; JSON without end is no event.
+    trace_event_limit_bytes: int = 16 << 20
+    # Real traces pack 10 to 40 fold.
+    trace_packing_limit: int = 400
 
 
 DEFAULTS = IngestOptions()

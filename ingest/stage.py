@@ -19,10 +19,12 @@ from .discover import Discovery, discover
 from .grouping import FoundRank, is_database
 from .kernel_table import read_kernel_files
 from .naming_runs import default_name
+from .opprof import OPERATOR_FILE
+from .opprof_kernels import read_operator_kernels
 from .options import DEFAULTS, IngestOptions
 from .profiler_db import read_counters, read_profiler_database
 from .signatures import SignatureRow
-from .staged_rank import StagedRank, write_files, write_rank
+from .staged_rank import StagedRank, write_others, write_rank
 
 if TYPE_CHECKING:
     import duckdb
@@ -165,7 +167,7 @@ def _fill(
                 write_rank(con, staged, options)
     if failures and len(failures) == len(with_kernels):
         raise failures[0]
-    write_files(con, found.others)
+    write_others(con, found, options)
     found.notes += [f"a rank could not be read: {failure.message}" for failure in failures]
 
 
@@ -175,7 +177,9 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     scratch = folder / "scratch.duckdb"
     con = _connect(scratch, options, options.columns_to_read, threads)
     try:
-        if is_database(rank.kernel_files[0]):
+        if rank.kernel_files[0].kind == OPERATOR_FILE:
+            files = read_operator_kernels(con, rank, options)
+        elif is_database(rank.kernel_files[0]):
             files = [read_profiler_database(con, rank.kernel_files[0].path, options)]
         else:
             files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
@@ -208,7 +212,8 @@ def _write_run(
         "? AS device_argument, coalesce(sum(rows_read), 0) AS rows_read, "
         "coalesce(sum(rows_kept), 0) AS rows_kept, coalesce(sum(rows_rejected), 0) AS rows_rejected, "
         "CAST(? AS VARCHAR[]) AS notes "
-        "FROM files WHERE status = 'read' AND kind IN "
-        "('kernel_details', 'op_summary', 'profiler_database', 'msprof_database')",
+        "FROM files WHERE status = 'read' AND (kind IN "
+        "('kernel_details', 'op_summary', 'profiler_database', 'msprof_database') "
+        "OR (kind = 'opprof_operator' AND rank_id IS NOT NULL))",
         [name or default_name(paths), digest, [str(path) for path in paths], device_argument, found.notes],
     )

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from ..errors import NpuRooflineError
 from .assemble import Assembled, Evidence
 from .database import insert_rows
+from .discover import Discovery
 from .grouping import FoundFile, FoundRank
 from .kernel_table import KernelFile
+from .operator_tables import operator_notes, write_operators
+from .opprof import BLOCKS_FILE, OPERATOR_FILE, Operator
 from .options import IngestOptions
 from .probe import fingerprint
 from .profiler_about import read_step_trace
@@ -84,9 +87,32 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     _insert_rank(con, staged, device_id, distributed, notes)
 
 
-def write_files(con: duckdb.DuckDBPyConnection, files: Sequence[FoundFile]) -> None:
-    """Write the files that belong to no rank."""
-    _insert_files(con, None, [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in files])
+def write_others(con: duckdb.DuckDBPyConnection, found: Discovery, options: IngestOptions) -> None:
+    """Write operators measured alone, which need the kernels of every rank, and the files of no rank."""
+    for rank in found.ranks:
+        alone = [file for file in rank.files if file.kind in (OPERATOR_FILE, BLOCKS_FILE)]
+        rows = _operator_rows(write_operators(con, alone, rank.rank_id, options))
+        _insert_files(con, rank.rank_id, [row for row in rows if row.file.role != "kernels"])
+    rows = _operator_rows(write_operators(con, found.others, None, options))
+    rows += [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in found.others if file.role == "later"]
+    _insert_files(con, None, rows)
+    found.notes += operator_notes(con)
+
+
+def _operator_rows(operators: Sequence[Operator]) -> list[_FileRow]:
+    """The files of msprof op; damage in one costs only what it holds."""
+    rows = []
+    for operator in operators:
+        if operator.basic is not None:
+            rows.append(_small_file_row(operator.basic, operator.table))
+        for block in operator.files:
+            if block.problem:
+                rows.append(_FileRow(block.file, "failed", note=block.problem))
+                continue
+            counts = (len(block.rows) + block.skipped, len(block.rows), block.skipped)
+            note = f"{block.skipped} damaged rows were left out" if block.skipped else None
+            rows.append(_FileRow(block.file, "read", block.sha256, counts, note))
+    return rows
 
 
 def _kernel_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:

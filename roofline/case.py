@@ -133,6 +133,12 @@ class Case:
         """Traffic that the run measured, if its metric mode does."""
         return measured_bytes(self.measurement)
 
+    @property
+    def hit_rate(self) -> float | None:
+        """L2 hit rate of this kernel, 0..1: of its own requests where counted, else of l2_cache.csv."""
+        counted = None if self.measured is None else self.measured.hit_rate
+        return self.measurement.l2_hit_rate if counted is None else counted
+
     @cached_property
     def gap_us(self) -> float | None:
         """Duration outside the cores; None without core times, or where the core time is not believable."""

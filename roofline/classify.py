@@ -15,6 +15,7 @@ from .floors import Floors
 from .measure import Measurement
 from .model import Work
 from .options import RooflineOptions
+from .traffic_evidence import traffic_notes
 
 # The decision procedure, in order; the first step that decides ends it.
 STEPS: tuple[Callable[[Case], Verdict | None], ...] = (
@@ -142,6 +143,7 @@ def _notes(case: Case, verdict: Verdict) -> tuple[str, ...]:
         *shapes.clock_notes(case),
         *shapes.imbalance_note(case),
         *_few_cores(case),
+        *traffic_notes(case, verdict),
         *misses,
         *_spread(case),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .case import STORE_PIPES, Case, Verdict
 from .steps_shapes import served_by_l2
+from .traffic_evidence import traffic_agrees
 
 LEVELS = ("low", "medium", "high")
 
@@ -48,8 +49,13 @@ def confidence_of(case: Case, verdict: Verdict) -> str:
     """
     if verdict.bound in ("communication", "other"):
         return verdict.cap
-    level = min(_agreement(case, verdict), LEVELS.index(verdict.cap), _device_cap(case))
-    if case.work.family == "generic" or (case.wide_range and case.sides_differ):
+    level = min(_agreement(case, verdict), LEVELS.index(verdict.cap))
+    measured = traffic_agrees(case, verdict)
+    if measured is not None:
+        level = max(level, 1 + _sure_bytes(case, verdict)) if measured else 0
+    level = min(level, _device_cap(case))
+    uncertain = case.work.family == "generic" or (case.wide_range and case.sides_differ)
+    if uncertain and not measured:  # measured bytes need no byte model
         level = 0
     return LEVELS[level]
 
@@ -67,6 +73,12 @@ def _agreement(case: Case, verdict: Verdict) -> int:
     if pipes is None:
         return int(verdict.analytic and max(case.u_c, case.u_m) >= case.options.analytic_share)
     return int(pipes == verdict.bound)
+
+
+def _sure_bytes(case: Case, verdict: Verdict) -> bool:
+    """Whether shapes alone gave the label, from bytes that are no range."""
+    lo, hi = case.work.bytes_lo, case.work.bytes_hi
+    return verdict.analytic and lo is not None and hi is not None and hi <= case.options.tight_ratio * lo
 
 
 def _numbers_agree(case: Case, verdict: Verdict) -> bool:

@@ -10,6 +10,22 @@ VECTOR_PIPES = ("aiv_vec", "aiv_mte2", "aiv_mte3", "aiv_scalar")
 
 
 @dataclass(frozen=True)
+class MeasuredBytes:
+    """Bytes to and from global memory per occurrence, the L2 hit rate of reads (None = not measured),
+    the source.
+
+    `reaches_hbm` is False where the counter includes L2 hits, so that the bytes are only an upper bound
+    of HBM traffic; `logical` is that bound where both are known.
+    """
+
+    total: float
+    hit_rate: float | None
+    reaches_hbm: bool
+    source: str
+    logical: float | None = None
+
+
+@dataclass(frozen=True)
 class Measurement:
     """Medians of one signature; None means not measured, 0 is a measurement.
 
@@ -17,7 +33,8 @@ class Measurement:
     for AIC kernels, vector cores for AIV kernels; `mix_block` the other half of a MIX kernel. `gap_us`
     is duration - max(core times). `ratios` holds busy shares 0..1 by pipe name without `_ratio`
     (`aic_mac`, `aiv_mte2`, `aic_icache_miss`), `other` the columns of the other metric modes by the
-    names of the kernels table.
+    names of the kernels table. `by_operator` is what `msprof op` measured of this kernel alone,
+    `l2_hit_rate` the median of l2_cache.csv (0..1).
     """
 
     count: int
@@ -34,6 +51,8 @@ class Measurement:
     ratios: Mapping[str, float | None] = field(default_factory=dict)
     other: Mapping[str, float | None] = field(default_factory=dict)
     metric_mode: str = "none"
+    by_operator: MeasuredBytes | None = None
+    l2_hit_rate: float | None = None
 
     def ratio(self, pipe: str) -> float | None:
         """Busy share of a pipe, 0..1; None when the run did not record it."""

@@ -4,9 +4,9 @@ model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .measure import MeasuredBytes, Measurement
 
-from .measure import Measurement
+__all__ = ["MeasuredBytes", "measured_bytes", "traffic"]
 
 _READ_LINE = 128  # bytes of one L2 read request
 _WRITE_LINE = 512  # bytes of one L2 write request
@@ -14,23 +14,13 @@ _GIB = 2**30
 _SIDES = ("aic", "aiv")
 
 
-@dataclass(frozen=True)
-class MeasuredBytes:
-    """Bytes to and from global memory per occurrence, the L2 hit rate of reads (None = not measured),
-    the source.
-
-    `reaches_hbm` is False where the counter includes L2 hits, so that the bytes are only an upper bound
-    of HBM traffic.
-    """
-
-    total: float
-    hit_rate: float | None
-    reaches_hbm: bool
-    source: str
-
-
 def measured_bytes(measurement: Measurement) -> MeasuredBytes | None:
-    """The measured traffic of a signature; None in modes that do not measure it."""
+    """The measured traffic of a signature; None in modes that do not measure it.
+
+    `msprof op` counts hits, misses and bytes of every block at once, so it comes first.
+    """
+    if measurement.by_operator is not None:
+        return measurement.by_operator
     for reading in (_from_l2_cache, _from_memory_access, _from_bandwidth):
         found = reading(measurement)
         if found is not None:
@@ -38,23 +28,58 @@ def measured_bytes(measurement: Measurement) -> MeasuredBytes | None:
     return None
 
 
-def _from_l2_cache(measurement: Measurement) -> MeasuredBytes | None:
-    """GM read = read misses x 128 B, GM write about write misses x 512 B (L2Cache mode)."""
-    reads = [f"{side}_{port}_read_cache" for side in _SIDES for port in ("r0", "r1")]
-    hits = _sum(measurement, [f"{name}_hit" for name in reads])
-    misses = _sum(measurement, [f"{name}_miss_allocate" for name in reads])
+def traffic(
+    source: str,
+    reads: tuple[float | None, float | None],
+    writes: tuple[float | None, float | None],
+    logical: tuple[float | None, float | None],
+) -> MeasuredBytes | None:
+    """Measured traffic from L2 requests (hits, misses) and from bytes (read, written) that include hits.
+
+    GM read = read misses x 128 B. A write request is 128 to 512 B, so GM write is the share of the written
+    bytes whose requests missed where both are measured, else at most write misses x 512 B. None without
+    either; only bytes that include L2 hits without requests.
+    """
+    hits, misses = reads
+    known = None if logical[0] is None else logical[0] + (logical[1] or 0.0)
     if hits is None or misses is None:
-        return None
-    writes = _sum(measurement, [f"{side}_write_cache_miss_allocate" for side in _SIDES]) or 0.0
+        return None if known is None else MeasuredBytes(known, None, False, source, known)
+    written = (writes[1] or 0.0) * _WRITE_LINE
+    requests = (writes[0] or 0.0) + (writes[1] or 0.0)
+    if logical[1] is not None and requests > 0:
+        written = min(written, logical[1] * (writes[1] or 0.0) / requests)
     rate = hits / (hits + misses) if hits + misses > 0 else None
-    return MeasuredBytes(misses * _READ_LINE + writes * _WRITE_LINE, rate, True, "L2 misses")
+    return MeasuredBytes(misses * _READ_LINE + written, rate, True, source, known)
+
+
+def _from_l2_cache(measurement: Measurement) -> MeasuredBytes | None:
+    """Requests that missed (L2Cache mode)."""
+    ports = [f"{side}_{port}_read_cache" for side in _SIDES for port in ("r0", "r1")]
+    reads = tuple(
+        _sum(measurement, [f"{name}_{what}" for name in ports]) for what in ("hit", "miss_allocate")
+    )
+    writes = tuple(
+        _sum(measurement, [f"{side}_write_cache_{what}" for side in _SIDES])
+        for what in ("hit", "miss_allocate")
+    )
+    if reads[0] is None or reads[1] is None:
+        return None
+    logical = tuple(_main_memory(measurement, way) for way in ("read", "write"))
+    return traffic("L2 misses", (reads[0], reads[1]), (writes[0], writes[1]), (logical[0], logical[1]))
+
+
+def _main_memory(measurement: Measurement, way: str) -> float | None:
+    found = _sum(measurement, [f"{side}_{way}_main_memory_datas_kb" for side in _SIDES])
+    return None if found is None else found * 1024
 
 
 def _from_memory_access(measurement: Measurement) -> MeasuredBytes | None:
     """Logical traffic to main memory, L2 hits included (MemoryAccess mode), KB of 1024 bytes."""
     names = [f"{side}_{way}_main_memory_datas_kb" for side in _SIDES for way in ("read", "write")]
     total = _sum(measurement, names)
-    return None if total is None else MeasuredBytes(total * 1024, None, False, "main memory datas")
+    if total is None:
+        return None
+    return MeasuredBytes(total * 1024, None, False, "main memory datas", total * 1024)
 
 
 def _from_bandwidth(measurement: Measurement) -> MeasuredBytes | None:

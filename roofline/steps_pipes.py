@@ -58,8 +58,17 @@ def load(case: Case) -> Verdict | None:
         return None
     single, why = _sub_reason(case)
     reason = f"load pipe full: {case.pipes_text()}{_below_roof(case)}{why}"
-    settled = "a capture with aic_metrics=L2Cache would tell HBM from L2"
-    return Verdict("memory", "mte2", reason, (settled,), cap="low", single_pass=single)
+    hit_rate = case.hit_rate
+    if hit_rate is None:
+        settled = "a capture with aic_metrics=L2Cache would tell HBM from L2"
+        return Verdict("memory", "mte2", reason, (settled,), cap="low", single_pass=single)
+    if hit_rate < options.l2_hit_miss:
+        reason = (
+            f"load pipe full: {case.pipes_text()}{_below_roof(case)}; L2 hit rate {hit_rate:.2f}: from HBM"
+        )
+        return Verdict("memory", "hbm", reason, cap="medium", single_pass=single)
+    reason = f"{reason}; L2 hit rate {hit_rate:.2f}: mostly from L2"
+    return Verdict("memory", "mte2", reason, cap="medium", single_pass=single)
 
 
 def _below_roof(case: Case) -> str:

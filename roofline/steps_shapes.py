@@ -228,8 +228,7 @@ def served_by_l2(case: Case) -> bool:
     data = [case.pipe(name) for name in ("mte2", *STORE_PIPES) if name in case.pipes]
     if data and max(data) < options.hbm_pipe_minimum:
         return True
-    measured = case.measured
-    return measured is not None and measured.hit_rate is not None and measured.hit_rate >= options.l2_hit_miss
+    return case.hit_rate is not None and case.hit_rate >= options.l2_hit_miss
 
 
 def range_to_hbm(case: Case) -> Verdict | None:

@@ -6,9 +6,12 @@ WITH counted AS (
     SELECT * FROM kernels WHERE run_id = $run AND duplicate_of IS NULL
 ),
 known AS (
-    SELECT k.*, s.type_source, s.input_shapes
+    SELECT k.*, s.type_source, s.input_shapes, o.signature_id IS NOT NULL AS has_operator
     FROM counted AS k
     JOIN signatures AS s ON s.run_id = $run AND s.signature_id = k.signature_id
+    LEFT JOIN (
+        SELECT DISTINCT signature_id FROM operator_measurements WHERE run_id = $run AND read_bytes IS NOT NULL
+    ) AS o ON o.signature_id = k.signature_id
 ),
 shares AS (
     SELECT
@@ -22,7 +25,11 @@ shares AS (
         ) AS l2_counters,
         count(*) FILTER (
             kernel_class = 'aicore'
-            AND (aic_read_main_memory_datas_kb IS NOT NULL OR aiv_read_main_memory_datas_kb IS NOT NULL)
+            AND (
+                has_operator
+                OR aic_read_main_memory_datas_kb IS NOT NULL OR aiv_read_main_memory_datas_kb IS NOT NULL
+                OR aic_r0_read_cache_miss_allocate IS NOT NULL OR aiv_r0_read_cache_miss_allocate IS NOT NULL
+            )
         ) AS bytes,
         count(*) FILTER (kernel_class = 'aicore' AND stream_id IS NOT NULL) AS streams,
         count(*) FILTER (kernel_class = 'aicore' AND part = 'layer') AS layers

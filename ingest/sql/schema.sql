@@ -96,7 +96,7 @@ COMMENT ON COLUMN ranks.has_kernels IS 'Whether a kernel table was read for this
 COMMENT ON COLUMN ranks.holds IS 'Kinds of export files found, sorted.';
 COMMENT ON COLUMN ranks.profiler_level IS 'Level0, Level1, Level2; NULL = not known. Source: _profiler_level of profiler_info.';
 COMMENT ON COLUMN ranks.aic_metrics IS 'What the profiler was asked to measure; NULL = not known. Source: _aic_metrics of profiler_info.';
-COMMENT ON COLUMN ranks.metric_mode IS 'What was measured, by the header: pipe_utilization, arithmetic_utilization, memory, memory_l0, memory_ub, l2_cache, memory_access, resource_conflict or none; NULL = no kernel table.';
+COMMENT ON COLUMN ranks.metric_mode IS 'What was measured, by the header: pipe_utilization, arithmetic_utilization, memory, memory_l0, memory_ub, l2_cache, memory_access, resource_conflict, msprof_op (operators measured alone, in several modes) or none; NULL = no kernel table.';
 COMMENT ON COLUMN ranks.cann_version IS 'CANN version; NULL = not exported. Source: cann_version of profiler_info.';
 COMMENT ON COLUMN ranks.torch_npu_version IS 'torch_npu version; NULL = not exported. Source: torch_npu_version of profiler_info.';
 COMMENT ON COLUMN ranks.cube_cores_mhz IS 'Cube cores x clock, cores x MHz: median of aic_total_cycles / (cube_utilization / 100 x duration) over rows with more than 1 % utilization; NULL = no such row.';

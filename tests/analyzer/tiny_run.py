@@ -13,6 +13,7 @@ from npu_roofline.analyzer.options import AnalysisOptions
 from npu_roofline.analyzer.selection import select
 from npu_roofline.analyzer.session import Session
 from npu_roofline.analyzer.statistics import fill_group_statistics
+from npu_roofline.ingest.database import SCHEMA_FILES
 from npu_roofline.roofline.options import RooflineOptions
 from npu_roofline.roofline.resolve import DeviceEvidence, resolve_device
 
@@ -80,7 +81,7 @@ def session_of(
 def _tables() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     folder = resources.files("npu_roofline.ingest") / "sql"
-    for name in ("schema.sql", "schema_kernels.sql", "schema_statistics.sql"):
+    for name in SCHEMA_FILES:
         con.execute((folder / name).read_text(encoding="utf-8"))
     return con
 

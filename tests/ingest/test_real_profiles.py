@@ -169,10 +169,13 @@ def test_d06_op_statistic_reconciles_with_the_kernels(
 def test_d10_holds_an_operator_measurement_beside_the_kernels(
     shared_profiles: Path, staged: Callable[..., Staging]
 ) -> None:
-    """The OPPROF folder is of no rank and not read yet; a kernel with 256 blocks gives no clock."""
+    """The OPPROF folder is of no rank and of another kernel; a kernel with 256 blocks gives no clock."""
     con = staged(shared_profiles / "d10_msprof_cli_and_op_910b").con
-    found = con.execute("SELECT DISTINCT rank_id, status FROM files WHERE kind = 'opprof'").fetchall()
-    assert found == [(None, "not_read_yet")]
+    found = con.execute("SELECT rank_id, status FROM files WHERE kind LIKE 'opprof%'").fetchall()
+    assert found == [(None, "read")] * 4
+    found = con.execute("SELECT name, signature_id, matched FROM operator_measurements").fetchall()
+    name = "sanitized_operator_kernel"
+    assert found == [(name, None, f"no kernel of the run is called {name} or has the type {name}")]
     assert con.execute("SELECT label, aic_mhz, aiv_mhz FROM ranks").fetchall() == [("PROF_001", None, None)]
 
 

@@ -11,6 +11,8 @@ TABLES = {
     "group_statistics",
     "kernels",
     "op_statistics",
+    "operator_measurements",
+    "operator_metrics",
     "ranks",
     "rejects",
     "runs",

@@ -139,12 +139,13 @@ def test_d01_answers_what_level_0_can(profiles: Profiles) -> None:
     assert profiles.ask(D01, "candidates")["rows"] == []
 
 
-def test_d10_op_summary_is_read_and_the_rest_named(profiles: Profiles) -> None:
-    """Two op_summary rows land; the single-operator folder is recognised and said to be not read yet."""
+def test_d10_op_summary_and_operator_are_read(profiles: Profiles) -> None:
+    """Two op_summary rows land; the operator measured alone is another kernel, and the notes say so."""
     _, answer = profiles.ingest(D10)
     assert (answer["rows_kept"], answer["rows_rejected"]) == (2, 0)
-    unread = [row["path"] for row in answer["rows"] if row["status"] == "not_read_yet"]
-    assert any("OPPROF" in path for path in unread)
+    read = [row["path"] for row in answer["rows"] if row["status"] == "read" and "OPPROF" in row["path"]]
+    assert len(read) == 4
+    assert any("sanitized_operator_kernel, which is no evidence here" in note for note in answer["notes"])
 
 
 @pytest.mark.parametrize(
