@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ MARKS = {
     "md": b"<!-- npu-roofline ",
     "table": b"npu-roofline ",
 }
+_MARKS_OF_TEXT = (MARKS["json"], MARKS["md"], MARKS["table"])
 MARK_BYTES = 4096
 
 
@@ -57,15 +59,39 @@ def write(text: str, file: Path) -> None:
         if target.exists() and not (target.is_file() or target.is_dir()):
             target.write_text(text, encoding="utf-8")  # a device or a pipe, such as /dev/stdout
             return
-        if target.is_dir() or (target.exists() and not _ours(target, text)):
-            raise WrongUsage(
-                f"{file} exists and is not a report that npu-roofline wrote; it is left as it is",
-                "choose another name for -o, or remove the file first",
-            )
     except OSError as error:
         raise InputMissing(f"cannot write {file}: {error.strerror}", "choose another place for -o") from error
+    header = text.encode().split(b"\n")[0] if target.suffix == ".csv" else None
+    refuse_foreign(file, _MARKS_OF_TEXT, "-o", header)
     write_whole(text, target)
     say(f"wrote {file}")
+
+
+def refuse_foreign(file: Path, marks: Iterable[bytes], option: str, header: bytes | None = None) -> None:
+    """WrongUsage when the file is a folder, or is there and does not begin as what this tool writes.
+
+    `marks` are the beginnings that are ours; `header` is the header line that a CSV of ours has instead.
+    """
+    target = file.resolve()
+    try:
+        if target.exists() and not target.is_dir():
+            if not target.is_file():
+                return  # a device or a pipe
+            with target.open("rb") as opened:
+                head = opened.read(MARK_BYTES)
+            ours = not head or MARKS["html"] in head or any(head.startswith(mark) for mark in marks)
+            if ours or (header is not None and head.split(b"\n")[0] == header):
+                return
+        elif not target.exists():
+            return
+    except OSError as error:
+        raise InputMissing(
+            f"cannot write {file}: {error.strerror}", f"choose another place for {option}"
+        ) from error
+    raise WrongUsage(
+        f"{file} exists and is not a report that npu-roofline wrote; it is left as it is",
+        f"choose another name for {option}, or remove the file first",
+    )
 
 
 def terminal_width() -> int:
@@ -78,17 +104,6 @@ def _heading(command: str, format: str) -> str:
     return {"md": f"<!-- npu-roofline {command} -->\n\n", "table": f"npu-roofline {command}\n\n"}.get(
         format, ""
     )
-
-
-def _ours(target: Path, text: str) -> bool:
-    """Whether the file is empty, carries one of our marks, or is a CSV with the same header line."""
-    with target.open("rb") as file:
-        head = file.read(MARK_BYTES)
-    if not head or MARKS["html"] in head:
-        return True
-    if any(head.startswith(MARKS[form]) for form in ("json", "md", "table")):
-        return True
-    return target.suffix == ".csv" and head.split(b"\n")[0] == text.encode().split(b"\n")[0]
 
 
 def _color() -> bool:
