@@ -1,7 +1,7 @@
 """GroupedMatmul: one product per expert, of which only the experts that are hit read their weights.
 
 The rows may be padded capacity and the group list's values are not exported, so FLOPs as the shapes say
-are an upper bound, bytes run from one expert to min(experts, rows). Slots: `x`, `w`;
+are an upper bound, bytes run from one expert (its weight and scales) to min(experts, rows). Slots: `x`, `w`;
 `output_columns_times` = a fused SwiGLU halves the columns; `rows_from_a` = the output has other rows.
 """
 
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from ..ingest.shapes import Tensor
 from .family_matmul import contradictory, padded_flops, weight_of
 from .gemm import Gemm, Matrix, Side, explain_failure, matrix_of, solve
 from .model import Signature, Weight, Work, unresolved
-from .operands import count_bytes, operand
+from .operands import count_bytes, expert_slots, operand
 from .registry import OperatorRow
 
 
@@ -34,12 +35,21 @@ def grouped_matmul_work(signature: Signature, row: OperatorRow) -> Work:
     gemm, per_tensor = solved
     if per_tensor is None:
         return _weight_gradient(gemm, x, moved.total, row)
-    return _grouped(gemm, x, _weights(slots, stored, per_tensor), per_tensor * len(stored), moved.total, row)
+    experts = per_tensor * len(stored)
+    scales = count_bytes(_beside(signature, slots, experts, row), "input").total
+    return _grouped(gemm, x, _weights(slots, stored, per_tensor), experts, (moved.total, scales), row)
 
 
 def _grouped(
-    gemm: Gemm, x: Tensor, weights: tuple[Weight, ...], experts: int, everything: int, row: OperatorRow
+    gemm: Gemm,
+    x: Tensor,
+    weights: tuple[Weight, ...],
+    experts: int,
+    moved: tuple[int, int],
+    row: OperatorRow,
 ) -> Work:
+    """`moved` = bytes of all operands and the output, and of the scales of all experts."""
+    everything, scales = moved
     weight_bytes = sum(weight.bytes for weight in weights)
     per_expert = weight_bytes // experts
     without = everything - weight_bytes
@@ -54,7 +64,7 @@ def _grouped(
         flops_lo=2.0 * gemm.k * gemm.n,  # one token row is certain
         flops_hi=gemm.flops,
         padded_flops=padded_flops(gemm, x),
-        bytes_lo=without + min(1, most_hit) * per_expert,
+        bytes_lo=without - scales + min(1, most_hit) * (per_expert + scales // experts),
         bytes_hi=bytes_hi,
         weights=weights,
         weight_bytes=weight_bytes,
@@ -133,6 +143,18 @@ def _weight_slots(signature: Signature, first: int) -> list[int]:
                 break
             slots.append(slot)
     return slots
+
+
+def _beside(
+    signature: Signature, slots: Sequence[int], experts: int, row: OperatorRow
+) -> tuple[Tensor | None, ...]:
+    """Scales, offsets and biases: a row per expert, or a tensor per expert where weights are a list."""
+    inputs = signature.inputs or ()
+    found = [inputs[slot] for slot in expert_slots(inputs, experts, (row.slots["x"], *slots))]
+    if len(slots) > 1:
+        runs = [list(run) for _, run in groupby(inputs[slots[-1] + 1 :])]
+        found += [each for run in runs if len(run) == experts and run[0] is not None for each in run]
+    return tuple(found)
 
 
 def _weights(slots: Sequence[int], stored: Sequence[Tensor], per_tensor: int) -> tuple[Weight, ...]:

@@ -2,7 +2,8 @@
 
 Slots: `doubtful_inputs`, `doubtful_outputs` = operands whose exported dims are known to be wrong, which
 count in bytes_hi only; `group_dtype` = an operand of this dtype is a group list, so rows are padded
-capacity.
+capacity,
+and operands with a row per group (scales of experts) are read for the groups that are hit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from ..ingest.shapes import Tensor
 from .model import Signature, Work, unresolved
-from .operands import count_bytes, largest_elements, operand, slots_where
+from .operands import ByteCount, count_bytes, expert_slots, largest_elements, operand, slots_where
 from .registry import OperatorRow
 
 _FLOAT_ORDER = ("fp32", "bf16", "fp16")
@@ -26,9 +27,12 @@ def stream_work(signature: Signature, row: OperatorRow) -> Work:
     if everything.unknown:
         return unresolved(row, *everything.missing)
     padded = _padded_slots(signature, row)
-    certain = count_bytes(
-        signature.inputs, "input", (*row.slots.get("doubtful_inputs", ()), *padded[0])
-    ) + count_bytes(signature.outputs, "output", (*row.slots.get("doubtful_outputs", ()), *padded[1]))
+    scales, groups = _group_scales(signature, row, padded[0])
+    certain = (
+        count_bytes(signature.inputs, "input", (*row.slots.get("doubtful_inputs", ()), *padded[0], *scales))
+        + ByteCount(sum(_bytes(signature, slot) for slot in scales) // groups)
+        + count_bytes(signature.outputs, "output", (*row.slots.get("doubtful_outputs", ()), *padded[1]))
+    )
     missing = ("rows in use: the operands are padded capacity, the counts are values of the group list",)
     flops = row.ops * largest_elements(signature.inputs, signature.outputs) or None
     return Work(
@@ -81,3 +85,17 @@ def _padded_slots(signature: Signature, row: OperatorRow) -> tuple[list[int], li
         return tensor.dims[:1] == first.dims[:1]
 
     return slots_where(signature.inputs, has_rows), slots_where(signature.outputs, has_rows)
+
+
+def _group_scales(signature: Signature, row: OperatorRow, padded: list[int]) -> tuple[list[int], int]:
+    """Slots with one row per group, of which only one is certain to be read, and the number of groups."""
+    lists = slots_where(signature.inputs, lambda t: t.dtype == row.slots.get("group_dtype"))
+    groups = operand(signature.inputs, lists[0]) if lists and padded else None
+    if groups is None or not groups.dims:
+        return [], 1
+    return expert_slots(signature.inputs, groups.dims[0], padded), max(1, groups.dims[0])
+
+
+def _bytes(signature: Signature, slot: int) -> int:
+    tensor = operand(signature.inputs, slot)
+    return 0 if tensor is None else tensor.storage_bytes or 0

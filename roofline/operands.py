@@ -10,6 +10,9 @@ from .model import Signature
 
 Operands = tuple[Tensor | None, ...] | None
 
+# Token rows per expert; scales, offsets and biases are never of this dtype.
+GROUP_LIST_DTYPE = "int64"
+
 
 @dataclass(frozen=True)
 class ByteCount:
@@ -39,6 +42,16 @@ def count_bytes(operands: Operands, side: str, skip: Iterable[int] = ()) -> Byte
         else:
             total += tensor.storage_bytes
     return ByteCount(total, tuple(unknown))
+
+
+def expert_slots(operands: Operands, experts: int, skip: Iterable[int] = ()) -> list[int]:
+    """Slots of operands with one row per expert, such as scales; a group list is read whole and is none."""
+    left_out = frozenset(skip)
+    return [
+        slot
+        for slot in slots_where(operands, lambda t: t.dims[:1] == (experts,) and t.dtype != GROUP_LIST_DTYPE)
+        if slot not in left_out
+    ]
 
 
 def operand(operands: Operands, slot: int | None) -> Tensor | None:

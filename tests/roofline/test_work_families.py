@@ -98,7 +98,10 @@ def test_masks_with_wrong_dims_are_only_an_upper_bound() -> None:
 
 
 def test_a_group_list_makes_rows_capacity() -> None:
-    """DequantSwigluQuant behind dispatch: rows are capacity, so only the per-expert scales are certain."""
+    """DequantSwigluQuant behind dispatch: rows are capacity, scales of experts that are not hit are not read.
+
+    Certain are the group list, 32 x 8 = 256 bytes, and one expert's scales, (2048 + 1024) x 4 = 12,288.
+    """
     found = work(
         "DequantSwigluQuant",
         "384,2048;32,2048;384;32,1024;32",
@@ -106,7 +109,8 @@ def test_a_group_list_makes_rows_capacity() -> None:
         dtypes="INT32;FLOAT;FLOAT;FLOAT;INT64",
         out_dtypes="INT8;FLOAT",
     )
-    assert found.bytes_lo == 32 * 2048 * 4 + 32 * 1024 * 4 + 32 * 8
+    assert found.bytes_lo == 256 + 12_288
+    assert found.bytes_hi == 384 * (2048 * 4 + 4 + 1024 + 4) + 32 * (2048 + 1024) * 4 + 256
     assert found.outcome == "upper_bound"
     dense = work("DequantSwigluQuant", "4,12288;12288,1;4;6144", "4,6144;4", dtypes="INT32;FLOAT;FLOAT;FLOAT")
     assert dense.outcome == "resolved"

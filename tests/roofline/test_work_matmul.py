@@ -148,9 +148,37 @@ def test_grouped_matmul_is_a_range() -> None:
     assert len(found.missing) == 2
 
 
+def test_scales_of_experts_that_are_not_hit_are_not_certain() -> None:
+    """w2 of longcat: x 393,216 + expert 3,145,728 + its scales 3072 x 2 + list 256 + token scales 1,536 +
+    output 2,359,296 = 5,906,176 bytes; with all 32 experts 103,614,208.
+    """
+    found = work(
+        "GroupedMatmul",
+        "384,1024;32,96,64,16,32;;32,3072;;;;32;384",
+        "384,3072",
+        dtypes="INT8;INT8;INT32;DT_BF16;FLOAT;FLOAT16;FLOAT16;INT64;FLOAT",
+        formats="ND;FRACTAL_NZ;ND;ND;ND;ND;ND;ND;ND",
+    )
+    assert (found.bytes_lo, found.bytes_hi) == (5_906_176, 103_614_208)
+
+
+def test_scales_in_a_list_belong_to_their_experts() -> None:
+    """Three weights and three scales of 128 bf16: one of each is certain, 12 x 64 x 2 + 64 x 128 x 2 + 256 +
+    12 x 128 x 2 = 21,248 bytes.
+    """
+    found = work("GroupedMatmulV4", "12,64;64,128;64,128;64,128;128;128;128", "12,128")
+    assert found.bytes_lo == 1_536 + 16_384 + 256 + 3_072
+
+
 def test_fewer_rows_than_experts_bound_the_bytes() -> None:
     """Four rows can hit four of 32 experts at most."""
-    found = work("GroupedMatmul", "4,64;32,64,64;;;;;;32", "4,64", dtypes="INT8")
+    found = work(
+        "GroupedMatmul",
+        "4,64;32,64,64;;;;;;32",
+        "4,64",
+        dtypes="INT8;INT8;;;;;;INT64",
+        formats=";".join(["ND"] * 8),
+    )
     weights = 64 * 64
     assert found.bytes_hi is not None
     assert found.bytes_lo is not None
