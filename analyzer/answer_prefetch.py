@@ -57,6 +57,8 @@ class WindowRow:
     max_size: int | None = None  # what max_size would be with this window
     median_us: float | None = None  # duration, median over occurrences
     occurrences_per_step: float | None = None  # targets that have this window
+    taken_window_bytes: int = 0  # copied before it for other calls of the plan; already off window_bytes
+    taken_l2_bytes: int = 0  # in L2 for other calls of the plan meanwhile; already off the L2 term
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ class CandidateRow:
     walk: tuple[WalkStep, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    issue_order: int | None = None  # place of its call among those of the plan, as a step issues them
     description: str = ""  # the target and what runs before it, for people
 
 

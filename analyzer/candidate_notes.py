@@ -122,13 +122,20 @@ def with_shared_windows(rows: Sequence[CandidateRow], sites: Mapping[str, Site])
     noted = []
     for row in rows:
         notes = [
-            f"Shares {' + '.join(types)} with {other.id}: both cannot have the whole of its bandwidth, "
-            "so try one at a time."
+            f"Shares {' + '.join(types)} with {other.id}; {_share_of(row, other)}"
             for other in rows
             if other.id != row.id and (types := _shared(sites[row.id], sites[other.id]))
         ]
         noted.append(replace(row, notes=(*row.notes, *notes)))
     return noted
+
+
+def _share_of(row: CandidateRow, other: CandidateRow) -> str:
+    """Who is served first, and what that leaves."""
+    if (row.issue_order or 0) < (other.issue_order or 0):
+        return "this call is issued first, and the other gets what is left."
+    taken = row.window.taken_window_bytes if row.window else 0
+    return f"that call is issued first; {format_bytes(taken)} of this window go to calls before this one."
 
 
 def _shared(site: Site, other: Site) -> list[str]:
@@ -155,31 +162,27 @@ def _meet(first: Indexes, second: Indexes) -> bool:
 
 
 def summary_notes(
-    rows: Sequence[CandidateRow], sites: Mapping[str, Site], rules: Rules, wall_us: float | None
+    rows: Sequence[CandidateRow], left_out: int, rules: Rules, wall_us: float | None
 ) -> list[str]:
-    """The sum over candidates that share no window, and a warning when it is too good to be true.
+    """The sum over the calls of the plan, and a warning when it is too good to be true.
 
-    rows: in falling order of saving. wall_us: median step, us, None where not known.
+    left_out: sites that would pay alone and are not in the plan. wall_us: median step, us, None where not
+    known.
     """
-    taken: list[Site] = []
-    total = 0.0
-    for row in rows:
-        site = sites[row.id]
-        if row.status == "candidate" and not any(_shared(site, other) for other in taken):
-            taken.append(site)
-            total += row.predicted_saving_step_us or 0.0
-    count = len(taken)
-    if not count:
+    taken = [row for row in rows if row.status == "candidate"]
+    total = sum(row.predicted_saving_step_us or 0.0 for row in taken)
+    if not taken:
         return []
     share = f", {total / wall_us:.1%} of the median step" if wall_us else ""
+    beside = f"; {left_out} more would pay alone but not beside these" if left_out else ""
     notes = [
-        f"{count} candidates that share no window would save {format_us(total)} per step{share}, "
-        "by the model; apply and measure them one by one."
+        f"{len(taken)} candidates, which share queue, bandwidth and L2 as one plan, would save "
+        f"{format_us(total)} per step{share}, by the model{beside}. Apply and measure them one by one."
     ]
     limit = rules.options.saving_warning_share
     if wall_us and total > limit * wall_us:
         notes.append(
-            f"That is more than {limit:.0%} of a step; published gains are 0-9 %. "
+            f"Warning: that is more than {limit:.0%} of a step; published gains are 0-9 %. "
             "Believe it only when measured."
         )
     return notes

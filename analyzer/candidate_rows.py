@@ -136,7 +136,9 @@ class RowWriter:
             weight_bytes=group.work.weight_bytes,
             weights=_weights(group, best if status == "candidate" else None),
             window=self._window(best) if best else None,
-            alternatives=tuple(self._window(each) for each in site.windows if each is not best),
+            alternatives=tuple(
+                self._window(each) for each in site.windows if not best or each.window is not best.window
+            ),
             max_size=best.size.max_size if best else None,
             max_size_terms=best.size.terms if best else None,
             predicted_saving_us=saving,
@@ -152,12 +154,15 @@ class RowWriter:
             assumptions=assumptions(self._rules) if best else (),
             notes=notes.of(site),
             description=self._description(site),
+            issue_order=site.order,
         )
 
     def _status(self, site: Site) -> tuple[str, str]:
         stopped = site.walk.stopped_in_short
         if site.best is not None:
             return "candidate", f"{site.judgement.in_short}; {stopped}"
+        if site.left_out is not None:
+            return "rejected", f"{site.left_out}; {stopped}"
         usable = [each for each in site.windows if each.usable]
         if usable:
             most = max(usable, key=lambda each: each.gain_us)
@@ -188,6 +193,8 @@ class RowWriter:
             net_saving_us=sized.saving.mid,
             max_size=sized.size.max_size,
             occurrences_per_step=sized.occurrences_per_step,
+            taken_window_bytes=int(sized.taken.window_bytes),
+            taken_l2_bytes=int(sized.taken.l2_bytes),
         )
 
     def _kernel(self, each: Predecessor) -> WindowKernelRow:

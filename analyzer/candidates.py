@@ -12,6 +12,7 @@ from .benefit import MemoryRates
 from .candidate_notes import summary_notes, with_shared_windows
 from .candidate_rows import RowWriter, ordered, rejected_row
 from .coverage import coverage
+from .feasible import feasible
 from .labels import LabelledGroup, labelled_groups
 from .layers import layer_structure
 from .options import AnalysisOptions
@@ -49,6 +50,8 @@ def candidates(
     cmo_gb_s: float | None = None,
 ) -> Answer:
     """Propose prefetch targets with their window and max_size, the largest net saving per step first.
+
+    The rows are one plan: all of its calls can be made together.
 
     top: candidates shown; targets without a safe window follow them. coefficient, eta: shares, default from
     the options. cap_mib: MiB per target. cmo_gb_s: measured copy bandwidth, 1e9 B/s. Rejected targets are in
@@ -119,13 +122,14 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
     if not found and not refused.groups:
         notes.append(_nothing_weighted(sequence.places))
     writer = RowWriter(session, sequence, rules)
-    written, sites, unprofitable = writer.rows(found)
+    written, sites, unprofitable = writer.rows(feasible(found, finder))
     rows = with_shared_windows(ordered(written), sites)
+    left_out = sum(site.left_out is not None for site in sites.values())
     return Survey(
         rows=tuple(rows),
         rejected=(*unprofitable, *refused.rows()),
         sites=sites,
-        notes=(*notes, *structure.notes, *summary_notes(rows, sites, rules, step_us(session))),
+        notes=(*notes, *structure.notes, *summary_notes(rows, left_out, rules, step_us(session))),
     )
 
 

@@ -65,8 +65,13 @@ def _place(window: WindowRow) -> str:
 
 
 def _size_step(row: CandidateRow) -> ExplainStep:
-    terms = row.max_size_terms
+    terms, window = row.max_size_terms, row.window
     assert terms is not None
+    assert window is not None
+    taken = {
+        "window_taken_bytes": window.taken_window_bytes or None,
+        "l2_taken_bytes": window.taken_l2_bytes or None,
+    }
     return ExplainStep(
         "How many bytes?",
         {
@@ -75,6 +80,7 @@ def _size_step(row: CandidateRow) -> ExplainStep:
             "l2_bytes": terms.l2_bytes,
             "cap_bytes": terms.cap_bytes,
             "max_size": row.max_size,
+            **{name: value for name, value in taken.items() if value},
         },
         f"{format_bytes(row.max_size)}, limited by {terms.limited_by}",
     )

@@ -20,6 +20,17 @@ class Size:
     terms: MaxSizeTerms
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What the other calls of a plan take from one: window bytes copied before it, L2 bytes that wait."""
+
+    window_bytes: float
+    l2_bytes: float
+
+
+NOTHING_TAKEN = Taken(0.0, 0.0)
+
+
 def window_bytes(
     spare_bytes: float,
     duration_us: float,

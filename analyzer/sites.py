@@ -11,7 +11,7 @@ from .answer import Saving
 from .benefit import MemoryRates, TargetLoad, grouped_load, net_saving
 from .labels import LabelledGroup
 from .options import AnalysisOptions
-from .prefetch import Size, l2_budget_bytes, max_size, share_out, window_bytes
+from .prefetch import NOTHING_TAKEN, Size, Taken, l2_budget_bytes, max_size, share_out, window_bytes
 from .sequence import KernelSequence
 from .targets import Judgement
 from .walk import COLLECTIVE, MEMORY, Verdict, accepted, judge, streams_elsewhere
@@ -42,6 +42,7 @@ class SizedWindow:
     hazards: tuple[str, ...]
     usable: bool
     occurrences_per_step: float
+    taken: Taken = NOTHING_TAKEN  # by other calls of the plan, already off the terms
 
     @property
     def gain_us(self) -> float:
@@ -62,6 +63,8 @@ class Site:
     best: SizedWindow | None
     elsewhere: int  # occurrences of this position that follow other kernels and are not in this site
     context: int  # 0 = the most common predecessor, 1 = the next, …
+    order: int | None = None  # of its call among those of the plan, as they are issued
+    left_out: str | None = None  # why the plan as a whole does without it, though it would pay by itself
 
 
 class SiteFinder:
@@ -124,14 +127,28 @@ class SiteFinder:
         best = choose([each for each in sized if each.usable], rules.options)
         return Site(place, group, judgement, occurrences, walk, sized, best, elsewhere, context)
 
-    def _sized(self, window: Window, place: int, load: TargetLoad) -> SizedWindow:
+    def beside(self, sized: SizedWindow, place: int, taken: Taken) -> SizedWindow:
+        """The same window with what other calls leave of it."""
+        return self._sized(sized.window, place, target_load(self.sequence.places[place], self.rules), taken)
+
+    def rate(self, window: Window) -> float:
+        """Bytes per us that a copy gets in a window at the default eta."""
+        if window.duration_us <= 0:
+            return 0.0
+        spare = self.rules.options.eta * window.spare_bytes / window.duration_us
+        return spare if self.rules.cmo_gb_s is None else min(spare, self.rules.cmo_gb_s * 1e3)
+
+    def _sized(
+        self, window: Window, place: int, load: TargetLoad, taken: Taken = NOTHING_TAKEN
+    ) -> SizedWindow:
         rules, options = self.rules, self.rules.options
         weights = [each.bytes for each in self.sequence.places[place].work.weights]
-        l2 = l2_budget_bytes(rules.rates.l2_bytes, window.busy_bytes, options)
+        l2 = l2_budget_bytes(rules.rates.l2_bytes, window.busy_bytes + taken.l2_bytes, options)
 
         def size_at(eta: float) -> Size:
             carried = window_bytes(window.spare_bytes, window.duration_us, eta, options, rules.cmo_gb_s)
-            return max_size(sum(weights), rules.coefficient, carried, l2, rules.cap_bytes, options)
+            left = max(0, int(carried - taken.window_bytes))
+            return max_size(sum(weights), rules.coefficient, left, l2, rules.cap_bytes, options)
 
         def arriving(eta: float) -> float:
             return float(sum(share_out(size_at(eta).max_size, weights, options)))
@@ -148,6 +165,7 @@ class SiteFinder:
             hazards=hazards,
             usable=not harmful,
             occurrences_per_step=len(window.occurrences) / self.sequence.steps,
+            taken=taken,
         )
 
     def _hazards(self, window: Window, size: Size, eager: bool) -> tuple[tuple[str, ...], bool]:
