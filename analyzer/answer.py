@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         StepSpread,
         SummaryRow,
     )
+    from .answer_tune import ExperimentRow
 
 __all__ = [
     "Answer",
@@ -66,6 +67,7 @@ __all__ = [
     "DeviceListRow",
     "DeviceRow",
     "EvidenceRow",
+    "ExperimentRow",
     "ExplainStep",
     "GroupChange",
     "HotspotRow",
@@ -126,6 +128,7 @@ _RECORDS = {
         "WindowKernelRow",
         "WindowRow",
     ),
+    "answer_tune": ("ExperimentRow", "NextStep", "TuningRow"),
     "answer_rows": (
         "DeviceListRow",
         "DeviceRow",

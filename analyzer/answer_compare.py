@@ -206,3 +206,4 @@ class Verdict:
     next_action: str
     two_of_four: tuple[CriterionRow, ...] = ()  # the specification's weaker rule: two of these are enough
     two_of_four_met: int = 0
+    facts: tuple[str, ...] = ()  # what was established, as the rules of signals.toml name it

@@ -12,6 +12,16 @@ from .options import Output, Selection
 if TYPE_CHECKING:
     from ..analyzer.answer import Answer
 
+Outputs = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option(
+        "--outputs",
+        metavar="BEFORE AFTER",
+        help="Outputs of both runs (.npz, .npy, a folder of them, .safetensors): without them nothing "
+        "is accepted.",
+    ),
+]
+
 
 def compare(
     *,
@@ -33,15 +43,7 @@ def compare(
             help="What the change was made for: a candidate (c-...), a hotspot (k-...) or a type.",
         ),
     ] = None,
-    outputs: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(
-            "--outputs",
-            metavar="BEFORE AFTER",
-            help="Outputs of both runs (.npz, .npy, a folder of them, .safetensors): without them nothing "
-            "is accepted.",
-        ),
-    ] = None,
+    outputs: Outputs = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when the step or a kernel got slower.")
     ] = False,
@@ -60,19 +62,31 @@ def compare(
     add up to the change of the step, and what they leave over is a row of its own. -o compare.html writes the
     report with figures.
     """
+    answer = compared(selection, before, after, target, outputs)
+    output.show(answer)
+    if fail_on_regression:
+        _fail_on_regression(answer, threshold)
+
+
+def compared(
+    selection: Selection, before: str, after: str, target: str | None, outputs: tuple[Path, Path] | None
+) -> Answer:
+    """The comparison of two sides; raises WrongUsage for --run, which would name a third run."""
     from ..analyzer.compare import compare as ask
     from ..analyzer.compare import compare_outputs, open_side
+    from ..errors import WrongUsage
 
+    if selection.run is not None:
+        raise WrongUsage(
+            f"--run {selection.run} names a run, and the two that are compared are named already",
+            "write them as BEFORE and AFTER; leave --run out",
+        )
     found = compare_outputs(*outputs) if outputs is not None else None
-
     with (
         open_side(before, selection.session) as side_before,
         open_side(after, selection.session) as side_after,
     ):
-        answer = ask(side_before, side_after, target, found)
-    output.show(answer)
-    if fail_on_regression:
-        _fail_on_regression(answer, threshold)
+        return ask(side_before, side_after, target, found)
 
 
 def _fail_on_regression(answer: Answer, threshold: float) -> None:

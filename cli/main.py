@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from .. import __version__
 from ..errors import WrongUsage
-from . import devices, runs
+from . import devices, runs, tune
 from .candidates import candidates
 from .compare import compare
 from .demo import demo
@@ -39,6 +39,7 @@ class InOrderOfQuestions(TyperGroup):
 
     ORDER = (
         *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "compare"),
+        "tune",
         *("devices", "query", "demo"),
     )
 
@@ -82,6 +83,7 @@ def _about(
 for command in (ingest, summary, hotspots, report, candidates, explain, size, compare, query, demo):
     app.command()(spread(command))
 app.add_typer(runs.app, name="runs")
+app.add_typer(tune.app, name="tune")
 app.add_typer(devices.app, name="devices")
 
 

@@ -36,8 +36,15 @@ def show_run(*, name: Name, db: Database = DEFAULT_DATABASE, output: Output) -> 
 @app.command("remove")
 def remove_run(name: Name, db: Database = DEFAULT_DATABASE) -> None:
     """Remove a run from the database; the export it was read from is not touched."""
+    from ..analyzer.tuning import experiments_naming
     from ..ingest.store import remove_run as remove
     from .output import say
 
     remove(Path(db), name)
     say(f"removed run {name}")
+    if count := experiments_naming(db, name):
+        one = count == 1
+        say(
+            f"{count} experiment{'' if one else 's'} that {'was' if one else 'were'} measured on it "
+            f"{'keeps its' if one else 'keep their'} numbers: npu-roofline tune history"
+        )

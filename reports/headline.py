@@ -250,6 +250,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "candidates": _candidates,
     "compare": _compare,
     "tune": _compare,
+    "tune": _compare,
     "explain": _explain,
     "size": _size,
     "ingest": _ingest,

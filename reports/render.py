@@ -54,6 +54,10 @@ def _page(answer: Answer) -> str:
         from .compare_html import compare_report
 
         return compare_report(answer)
+    if answer.command == "tune":
+        from .tune_html import tune_report
+
+        return tune_report(answer)
     from .html_answer import render_html
 
     return render_html(answer)

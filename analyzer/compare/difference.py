@@ -69,6 +69,7 @@ def compare(
             "before": sides[0].first.run,
             "after": sides[1].first.run,
             "sides": (sides[0].name, sides[1].name),
+            "run_names": tuple(each.run.name for side in sides for each in side.sessions),
             "step": step,
             "residual": measured.left_over,
             "verdict": found,

@@ -47,6 +47,7 @@ def verdict(evidence: Evidence) -> Verdict:
         next_action=_next_action(outcome, facts, fits[0].action if fits else "", evidence),
         two_of_four=weak,
         two_of_four_met=sum(each.met is True for each in weak),
+        facts=tuple(name for name, holds in facts.items() if holds),
     )
 
 
