@@ -68,13 +68,17 @@ def _with_site(
     before = sum(choice.gain_us for choice in chosen)
     best: list[_Choice] | None = None
     for sized in _windows(site):
-        tried = _settled([*chosen, _Choice(number, sized, sized)], sites, finder, queue)
+        new = _Choice(number, sized, sized)
+        if not _met(new, chosen, finder, queue):
+            tried = [*chosen, new]
+        else:
+            tried = _settled([*chosen, new], sites, finder, queue)
         gain = sum(choice.gain_us for choice in tried)
         lost = any(not choice.within.usable or choice.gain_us <= 0 for choice in tried)
         if not lost and gain > before and (best is None or gain > sum(each.gain_us for each in best)):
             best = tried
-        if not chosen:
-            break
+        if best is not None and best[-1].within is site.best:
+            break  # alone in its best window: no other can do better
     if best is not None:
         return best, ""
     return None, _clash(site, number, chosen, sites, finder, queue)
@@ -118,17 +122,19 @@ def _clash(
     """Which calls the best window of a site meets, in words."""
     best = site.best
     assert best is not None
-    own = _call(_Choice(number, best, best), finder)
-    met = [
-        sites[choice.site].group.row.type or "a kernel"
-        for choice in chosen
-        if queue.meeting(own, other := _call(choice, finder)) or queue.meeting(other, own)
-    ]
-    names = " and ".join(dict.fromkeys(met)) or "the others"
+    met = _met(_Choice(number, best, best), chosen, finder, queue)
+    names = " and ".join(dict.fromkeys(sites[choice.site].group.row.type or "a kernel" for choice in met))
     return (
         f"left out of the plan: alone it would save {format_us(best.gain_us)} per step, but its copy shares "
         f"queue, bandwidth or L2 with that of {names}, and the plan saves more without it"
     )
+
+
+def _met(choice: _Choice, chosen: list[_Choice], finder: SiteFinder, queue: Queue) -> list[_Choice]:
+    """Those of `chosen` whose calls are in flight together with this one."""
+    own = _call(choice, finder)
+    calls = [(each, _call(each, finder)) for each in chosen]
+    return [each for each, call in calls if queue.meeting(own, call) or queue.meeting(call, own)]
 
 
 def _issue_order(chosen: list[_Choice]) -> list[int]:

@@ -17,6 +17,7 @@ from .prefetch import Taken
 from .sequence import NS_PER_US, KernelSequence
 from .windows import Indexes, Window
 
+_SAMPLED = 512  # occurrences that decide how two calls meet; more only repeat the same layers
 _ROUNDS = 4  # queues of one layer reach into the next; the delays settle after two or three
 
 
@@ -27,16 +28,6 @@ class Call:
     window: Window
     max_size: int  # bytes over all weights of the target
     rate: float  # bytes per us that the copy gets in this window
-
-    @property
-    def targets(self) -> Indexes:
-        """Indexes of its targets in the sequence, ascending."""
-        return self.window.occurrences
-
-    @property
-    def issued(self) -> Indexes:
-        """Indexes of the dependencies, in the order of the targets."""
-        return self.window.occurrences - self.window.dependency.depth
 
 
 @dataclass(frozen=True)
@@ -62,17 +53,22 @@ class Queue:
         return self._known[key]
 
     def _meet(self, later: Call, earlier: Call) -> Meeting | None:
-        issued, before = later.issued, earlier.issued
-        last = np.searchsorted(before, issued, side="right") - 1
-        found = last >= 0
-        last = np.maximum(last, 0)
-        found &= earlier.targets[last] > issued
+        targets = _sample(later.window.occurrences)
+        issued = targets - later.window.dependency.depth
+        theirs, depth = earlier.window.occurrences, earlier.window.dependency.depth
+        last = np.searchsorted(theirs, issued + depth, side="right") - 1  # issued at or before `issued`
+        target = theirs[np.maximum(last, 0)]
+        found = (target > issued) & (last >= 0)
+        least = self.options.window_overlap_share * len(issued)
+        if np.count_nonzero(found) <= least:
+            return None
+        before = np.minimum(target - depth, issued)
         # issued at the same kernel: the call whose target comes first goes first
-        found &= (before[last] < issued) | (earlier.targets[last] < later.targets)
-        if found.mean() <= self.options.window_overlap_share:
+        found &= (before < issued) | (target < targets)
+        if np.count_nonzero(found) <= least:
             return None
         ends = self.sequence.end_ns
-        lead = np.where(found, (ends[issued] - ends[before[last]]) / NS_PER_US, np.inf)
+        lead = np.where(found, (ends[issued] - ends[before]) / NS_PER_US, np.inf)
         closest = np.quantile(lead, self.options.window_percentile, method="lower")
         return Meeting(float(closest))
 
@@ -117,3 +113,8 @@ class Queue:
             )
             for call in calls
         ]
+
+
+def _sample(occurrences: Indexes) -> Indexes:
+    """At most _SAMPLED of them, evenly spread."""
+    return occurrences[:: -(-len(occurrences) // _SAMPLED)]
