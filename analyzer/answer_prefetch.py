@@ -126,8 +126,24 @@ class CandidateRow:
     walk: tuple[WalkStep, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    role_source: str = ""  # shape, neighbours, operand slots, the user's roles.toml; empty without a role
     issue_order: int | None = None  # place of its call among those of the plan, as a step issues them
     description: str = ""  # the target and what runs before it, for people
+
+
+@dataclass(frozen=True)
+class RoleRow:
+    """One weight of the model as it was found: kernels of one signature with one role."""
+
+    role: str | None  # None = nothing in the rules fits
+    type: str
+    input_shapes: str | None
+    positions: tuple[str, ...]  # in the layer, or 'before 3' and 'after 0' outside
+    occurrences_per_step: float
+    step_us: float  # mean time per step over all its kernels
+    source: str = ""
+    alternatives: tuple[str, ...] = ()  # other roles that fit as well
+    weights: tuple[str, ...] = ()  # of a fused kernel, in slot order
 
 
 @dataclass(frozen=True)

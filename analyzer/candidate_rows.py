@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .answer import CandidateRow, Saving, WalkStep, WeightRow, WindowKernelRow, WindowRow
 from .candidate_notes import Names, SiteNotes, assumptions, names_of
 from .labels import LabelledGroup
+from .roles_match import RoleName, RoleNames
 from .sequence import Example, KernelSequence
 from .sites import Rules, Site, SizedWindow
 from .targets import Judgement
@@ -47,7 +48,9 @@ def ordered(rows: Iterable[CandidateRow]) -> tuple[CandidateRow, ...]:
     )
 
 
-def rejected_row(group: LabelledGroup, judgement: Judgement, per_step: float) -> CandidateRow:
+def rejected_row(
+    group: LabelledGroup, judgement: Judgement, per_step: float, role: RoleName | None = None
+) -> CandidateRow:
     """A weight-carrying kernel that is no target, with the reason; `per_step` counts its occurrences."""
     return CandidateRow(
         id=f"c-{group.row.hex_id[:8]}-all",
@@ -57,11 +60,12 @@ def rejected_row(group: LabelledGroup, judgement: Judgement, per_step: float) ->
         bound=group.label.bound,
         limiter=group.label.limiter,
         confidence=group.label.confidence,
-        role=None,
+        role=role.name if role else None,
+        role_source=role.source if role else "",
         layer_scope=SAME,
         occurrences_per_step=per_step,
         weight_bytes=group.work.weight_bytes,
-        weights=_weights(group, None),
+        weights=_weights(group, None, role),
         window=None,
         alternatives=(),
         max_size=None,
@@ -77,8 +81,9 @@ def rejected_row(group: LabelledGroup, judgement: Judgement, per_step: float) ->
     )
 
 
-def _weights(group: LabelledGroup, best: SizedWindow | None) -> tuple[WeightRow, ...]:
+def _weights(group: LabelledGroup, best: SizedWindow | None, role: RoleName | None) -> tuple[WeightRow, ...]:
     calls = best.calls if best is not None else (None,) * len(group.work.weights)
+    names = role.weights_of(len(calls)) if role else (None,) * len(calls)
     return tuple(
         WeightRow(
             slot=weight.slot,
@@ -88,16 +93,20 @@ def _weights(group: LabelledGroup, best: SizedWindow | None) -> tuple[WeightRow,
             shape=",".join(str(dim) for dim in weight.logical),
             experts=weight.experts,
             max_size=call or None,  # 0 bytes: no call for this weight
+            role=name,
         )
-        for weight, call in zip(group.work.weights, calls, strict=True)
+        for weight, call, name in zip(group.work.weights, calls, names, strict=True)
     )
 
 
 class RowWriter:
     """Writes the rows of one question; names, streams and layers are looked up once for all of them."""
 
-    def __init__(self, session: Session, sequence: KernelSequence, rules: Rules) -> None:
+    def __init__(
+        self, session: Session, sequence: KernelSequence, rules: Rules, roles: RoleNames | None = None
+    ) -> None:
         self._session = session
+        self._roles = roles or RoleNames({}, {})
         self._sequence = sequence
         self._rules = rules
         self._names = Names({})
@@ -119,6 +128,7 @@ class RowWriter:
     def _row(self, site: Site, notes: SiteNotes) -> CandidateRow:
         group, best, steps = site.group, site.best, self._sequence.steps
         status, reason = self._status(site)
+        role = self._roles.of(site.place)
         targets = best.window.occurrences if best else site.occurrences
         per_step = len(targets) / steps
         saving = best.saving if best else None
@@ -130,11 +140,12 @@ class RowWriter:
             bound=group.label.bound,
             limiter=group.label.limiter,
             confidence=site.judgement.confidence,
-            role=None,
+            role=role.name if role else None,
+            role_source=role.source if role else "",
             layer_scope=_scope(best.window.dependency) if best else SAME,
             occurrences_per_step=per_step,
             weight_bytes=group.work.weight_bytes,
-            weights=_weights(group, best if status == "candidate" else None),
+            weights=_weights(group, best if status == "candidate" else None, role),
             window=self._window(best) if best else None,
             alternatives=tuple(
                 self._window(each) for each in site.windows if not best or each.window is not best.window

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import WrongUsage
-from .answer import Answer, CandidateRow
+from .answer import Answer, CandidateRow, RoleRow
 from .benefit import MemoryRates
 from .candidate_notes import summary_notes, with_shared_windows
-from .candidate_rows import RowWriter, ordered, rejected_row
+from .candidate_rows import RowWriter, ordered
 from .coverage import coverage
 from .feasible import feasible
 from .labels import LabelledGroup, labelled_groups
@@ -18,6 +18,9 @@ from .layers import layer_structure
 from .options import AnalysisOptions
 from .phases import phases, training_note
 from .prefetch import cap_in_bytes, check_coefficient
+from .refusals import Refusals
+from .role_rows import role_rows
+from .roles_match import RoleRequest, name_roles
 from .sequence import SIDE, kernel_sequence
 from .sites import Rules, Site, SiteFinder
 from .targets import Judgement, is_weighted, judge_target
@@ -34,6 +37,7 @@ class Survey:
     rejected: tuple[CandidateRow, ...]
     sites: dict[str, Site]  # by row id
     notes: tuple[str, ...]
+    roles: tuple[RoleRow, ...] = ()  # every weight-carrying kernel with its role
     stopped: str | None = (
         None  # why no target was even looked at: training, prefill, unknown or unsupported device
     )
@@ -48,16 +52,18 @@ def candidates(
     cap_mib: float | None = None,
     eta: float | None = None,
     cmo_gb_s: float | None = None,
+    roles: RoleRequest | None = None,
 ) -> Answer:
     """Propose prefetch targets with their window and max_size, the largest net saving per step first.
 
     The rows are one plan: all of its calls can be made together.
 
     top: candidates shown; targets without a safe window follow them. coefficient, eta: shares, default from
-    the options. cap_mib: MiB per target. cmo_gb_s: measured copy bandwidth, 1e9 B/s. Rejected targets are in
-    extras['rejected']. Raises WrongUsage for a value outside its range.
+    the options. cap_mib: MiB per target. cmo_gb_s: measured copy bandwidth, 1e9 B/s. roles: what is known of
+    the model, for the names of the weights. Rejected targets are in extras['rejected'], with a config every
+    weight that was found in extras['roles']. Raises WrongUsage for a value outside its range.
     """
-    found = survey(session, coefficient, allow_comm_windows, include_unsafe, cap_mib, eta, cmo_gb_s)
+    found = survey(session, coefficient, allow_comm_windows, include_unsafe, cap_mib, eta, cmo_gb_s, roles)
     proposed = [row for row in found.rows if row.status == "candidate"]
     others = [row for row in found.rows if row.status != "candidate"]
     shown = proposed if top is None else proposed[:top]
@@ -71,7 +77,8 @@ def candidates(
         coverage=coverage(session),
         rows=(*shown, *others),
         notes=tuple(dict.fromkeys(notes)),
-        extras={"rejected": found.rejected, "matching": len(proposed), "stopped": found.stopped},
+        extras={"rejected": found.rejected, "matching": len(proposed), "stopped": found.stopped}
+        | ({"roles": found.roles} if roles and (roles.config or roles.user) else {}),
     )
 
 
@@ -83,6 +90,7 @@ def survey(
     cap_mib: float | None = None,
     eta: float | None = None,
     cmo_gb_s: float | None = None,
+    roles: RoleRequest | None = None,
 ) -> Survey:
     """Judge every weight-carrying kernel of the selection and size the windows of the eligible ones."""
     options = _with_eta(session.options, eta)
@@ -98,14 +106,17 @@ def survey(
         return Survey((), (), {}, (*notes, *stop), stopped=stop[0])
     rules = Rules(rates, options, share, cap, cmo_gb_s, allow_comm_windows, include_unsafe)
     notes += _selection_notes(session, steps)
-    return _survey(session, rules, steps, notes)
+    return _survey(session, rules, steps, notes, roles or RoleRequest())
 
 
-def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[str]) -> Survey:
+def _survey(
+    session: Session, rules: Rules, steps: tuple[int, ...], notes: list[str], request: RoleRequest
+) -> Survey:
     structure = layer_structure(session)
     sequence = kernel_sequence(session, steps)
     finder = SiteFinder(sequence, rules, structure.period)
     found: list[Site] = []
+    roles = name_roles(sequence, request)
     refused = Refusals(sequence.steps, {group.signature_id: group for group in labelled_groups(session)})
     for place, group in enumerate(sequence.places):
         if not is_weighted(group):
@@ -118,10 +129,10 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
         if judgement.eligible:
             found += finder.sites(place, judgement)
         else:
-            refused.add(group, judgement)
+            refused.add(group, judgement, roles.of(place))
     if not found and not refused.groups:
         notes.append(_nothing_weighted(sequence.places))
-    writer = RowWriter(session, sequence, rules)
+    writer = RowWriter(session, sequence, rules, roles)
     written, sites, unprofitable = writer.rows(feasible(found, finder))
     rows = with_shared_windows(ordered(written), sites)
     left_out = sum(site.left_out is not None for site in sites.values())
@@ -129,38 +140,14 @@ def _survey(session: Session, rules: Rules, steps: tuple[int, ...], notes: list[
         rows=tuple(rows),
         rejected=(*unprofitable, *refused.rows()),
         sites=sites,
-        notes=(*notes, *structure.notes, *summary_notes(rows, left_out, rules, step_us(session))),
+        roles=role_rows(sequence, roles),
+        notes=(
+            *notes,
+            *structure.notes,
+            *roles.notes,
+            *summary_notes(rows, left_out, rules, step_us(session)),
+        ),
     )
-
-
-class Refusals:
-    """Weight-carrying kernels that are no targets, one row per signature however many places it stands at.
-
-    whole: the group of each signature over all its places; its times are shown where all of them are refused.
-    """
-
-    def __init__(self, steps: int, whole: Mapping[int, LabelledGroup]) -> None:
-        self.groups: dict[int, list[tuple[LabelledGroup, Judgement]]] = {}
-        self._steps = steps
-        self._whole = whole
-
-    def add(self, group: LabelledGroup, judgement: Judgement) -> None:
-        """Take in one place of a signature."""
-        self.groups.setdefault(group.signature_id, []).append((group, judgement))
-
-    def rows(self) -> list[CandidateRow]:
-        """The rows, by falling duration; other reasons than the first are notes."""
-        rows = []
-        for places in self.groups.values():
-            group, judgement = places[0]
-            count = sum(each.statistics.count for each, _ in places)
-            whole = self._whole.get(group.signature_id)
-            if whole is not None and whole.statistics.count == count:
-                group = whole
-            row = rejected_row(group, judgement, count / self._steps)
-            others = dict.fromkeys(each.reason for _, each in places if each.reason != judgement.reason)
-            rows.append(replace(row, notes=tuple(f"elsewhere: {reason}" for reason in others)))
-        return sorted(rows, key=lambda row: (-row.target_us, row.id))
 
 
 def _nothing_weighted(places: Sequence[LabelledGroup]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .model_options import NamedModel
 from .options import LARGEST_GB_S, LARGEST_MIB, Output, Selection
 
 
@@ -65,6 +66,7 @@ def candidates(
         int, typer.Option("--top", metavar="N", min=1, help="Only the N with the largest saving.")
     ] = 10,
     rules: SizeRules,
+    model: NamedModel,
     selection: Selection,
     output: Output,
 ) -> None:
@@ -76,4 +78,4 @@ def candidates(
     from ..analyzer.candidates import candidates as ask
 
     with selection.session() as session:
-        output.show(ask(session, top=top, **asdict(rules)))
+        output.show(ask(session, top=top, **asdict(rules), roles=model.roles()))

@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from ..analyzer.model_config import ModelConfig
     from ..analyzer.roles import ParallelSizes
+    from ..analyzer.roles_match import RoleRequest
 
 _MOST_RANKS = 65536
 
@@ -79,3 +80,21 @@ class ModelOptions:
         from ..analyzer.model_config import read_model_config
 
         return None if self.model_config is None else read_model_config(self.model_config)
+
+
+@dataclass(frozen=True)
+class NamedModel(ModelOptions):
+    """The model, for naming the weights of a capture; sizes not given are inferred from its shapes."""
+
+    roles_file: Annotated[
+        Path | None,
+        typer.Option("--roles", metavar="FILE", help="TOML file that names weights yourself; it wins."),
+    ] = None
+
+    def roles(self) -> RoleRequest:
+        """Config, sizes and the user's names as one request. Raises as reading them does."""
+        from ..analyzer.roles_match import RoleRequest
+        from ..analyzer.roles_user import read_user_roles
+
+        user = read_user_roles(self.roles_file) if self.roles_file else ()
+        return RoleRequest(self.config(), self.parallel(), user)

@@ -161,7 +161,8 @@ def _candidates(answer: Answer) -> str:
 def candidate_sentence(row: CandidateRow) -> str:
     """'QuantBatchMatmulV3 4,3072;… behind A + B (43 us), max_size 18.0 MiB, 84.0 us to …'."""
     shapes = _shapes(row.target_shapes)
-    text = f"{row.role or row.target_type}{'' if row.role else shapes}"
+    kernel = f"{row.target_type}{shapes}"
+    text = f"{row.role} ({kernel})" if row.role else kernel
     if row.window:
         inside = " + ".join(kernel.type for kernel in row.window.kernels) or "gaps only"
         text += f" behind {inside} ({format_duration(row.window.duration_us)})"
