@@ -12,6 +12,8 @@ from .kernel_table import KernelFile
 from .options import IngestOptions
 from .profiler_db import CounterFile
 from .signatures import SignatureRow, add_signatures
+from .trace_events import TraceFile
+from .trace_join import add_trace, has_trace
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,6 +26,7 @@ class RankKernels:
     files: list[KernelFile]
     scratch: Path
     counters: list[CounterFile] = field(default_factory=list)
+    traces: list[TraceFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def add_rank(
         source = "whole capture" if whole else "step column"
         device_id = _value(con, "SELECT any_value(device_id) FROM scratch.raw")
         notes = _add_counters(con, rank_id, device_id)
+        notes += add_trace(con, rank_id) if has_trace(con) else []
     finally:
         con.execute("DETACH scratch")
     with transaction(con):

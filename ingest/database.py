@@ -22,6 +22,7 @@ SCHEMA_FILES = (
     "schema_kernels.sql",
     "schema_experiments.sql",
     "schema_statistics.sql",
+    "schema_trace.sql",
     "schema_host.sql",
 )
 _OTHER_DATABASE = "choose another file with --db; this one is left as it is"

@@ -13,7 +13,7 @@ from .run_info import RunInfoFile, read_profiler_info
 _PROFILE_FOLDER = re.compile(r".+_ascend_(pt|ms)")
 _OUTPUT_FOLDER = "ASCEND_PROFILER_OUTPUT"
 _PROF_FOLDER = re.compile(r"PROF_.*")
-_EXPORT_TIME = re.compile(r"_(\d{12,})(?=\.(?:csv|db)$)")
+_EXPORT_TIME = re.compile(r"_(\d{12,})(?=\.(?:csv|db|json)(?:\.gz)?$)")
 # In the order in which one is preferred: torch_npu builds its database on that of msprof.
 DATABASE_KINDS = ("profiler_database", "msprof_database")
 
@@ -52,6 +52,11 @@ class FoundRank:
     def counter_files(self) -> list[FoundFile]:
         """Databases of which only the sampled counters are read, because a text export has the kernels."""
         return [file for file in self.files if file.role == "counters" and file.ignored is None]
+
+    @property
+    def trace_files(self) -> list[FoundFile]:
+        """Traces read beside a kernel table: what launched the kernels, and what else ran on the device."""
+        return [file for file in self.files if file.role == "trace" and file.ignored is None]
 
     @property
     def holds(self) -> list[str]:
@@ -143,7 +148,8 @@ def _choose(rank: FoundRank) -> None:
                 file.ignored = f"{best.path} is the kernel table of this rank"
         rank.notes.append(f"{len(details)} kernel tables were found for one rank; {best.path} is read")
     _choose_database(rank, with_text=bool(details or summaries))
-    for kind in ("step_trace_time", "op_statistic"):
+    _choose_trace(rank)
+    for kind in sorted({file.kind for file in rank.files if file.role in ("statistics", "host")}):
         _keep_latest(rank, rank.of(kind))
 
 
@@ -160,6 +166,22 @@ def _choose_database(rank: FoundRank, with_text: bool) -> None:
         file.ignored = (
             "step_trace_time.csv says the same" if said else "another analysis.db of this rank is read"
         )
+
+
+def _choose_trace(rank: FoundRank) -> None:
+    """One trace of a rank is read; its kernels are counted only where nothing else has them."""
+    views = sorted(rank.of("trace_view"), key=lambda file: file.path.parent.name != _OUTPUT_FOLDER)
+    for file in views[1:]:
+        file.ignored = f"{views[0].path} is the trace of this rank"
+    for file in rank.of("msprof_trace") if views else ():
+        file.ignored = "trace_view.json holds the same tasks, and what the framework did"
+    _keep_latest(rank, rank.of("msprof_trace"))
+    kernels = rank.kernel_files
+    for file in rank.trace_files:
+        if not kernels:
+            file.role = "kernels"
+        elif is_database(kernels[0]):
+            file.ignored = f"{kernels[0].path.name} holds what the trace shows"
 
 
 def _keep_latest(rank: FoundRank, files: list[FoundFile]) -> None:

@@ -15,7 +15,8 @@ _TIMESTAMP = "timestampNs"
 _DEVICE = "deviceId"
 
 
-def _create(con: duckdb.DuckDBPyConnection) -> None:
+def create_counters(con: duckdb.DuckDBPyConnection) -> None:
+    """The table of samples of a scratch database, if it is not there yet."""
     con.execute(
         "CREATE TABLE IF NOT EXISTS raw_counters (device_id BIGINT, timestamp_ns BIGINT, counter VARCHAR, "
         "value DOUBLE, unit VARCHAR, detail VARCHAR)"
@@ -24,7 +25,7 @@ def _create(con: duckdb.DuckDBPyConnection) -> None:
 
 def copy_counters(con: duckdb.DuckDBPyConnection, source: SqliteSource) -> list[str]:
     """Fill raw_counters from every table that is there (db_texts must be); remarks about samples left out."""
-    _create(con)
+    create_counters(con)
     notes = []
     for row in schema_data()["counter"]:
         left_out = _copy(con, source, row)

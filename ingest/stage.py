@@ -25,6 +25,9 @@ from .options import DEFAULTS, IngestOptions
 from .profiler_db import read_counters, read_profiler_database
 from .signatures import SignatureRow
 from .staged_rank import StagedRank, write_others, write_rank
+from .trace_events import TRACE_KINDS, TraceFile
+from .trace_kernels import read_trace_kernels
+from .trace_views import add_counters, read_traces
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,7 +118,7 @@ def _processors(options: IngestOptions) -> int:
 
 def _refuse_unanswerable(found: Discovery, paths: Sequence[Path | str]) -> None:
     """Stop when there is nothing in the paths that this version reads."""
-    if any(file.role in ("kernels", "counters", "statistics") for rank in found.ranks for file in rank.files):
+    if any(file.role in ("kernels", "counters", "statistics", "trace") for rank in found.ranks for file in rank.files):
         return
     kinds = sorted(
         {file.kind for rank in found.ranks for file in rank.files} | {file.kind for file in found.others}
@@ -154,6 +157,7 @@ def _fill(
                 try:
                     kernels = reading[rank.rank_id].result()
                     staged.kernels, staged.counters = kernels.files, kernels.counters
+                    staged.traces = kernels.traces
                     staged.assembled = add_rank(con, rank.rank_id, kernels, signatures, options)
                     kernels.scratch.unlink()
                 except NpuRooflineError as error:
@@ -177,13 +181,18 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     scratch = folder / "scratch.duckdb"
     con = _connect(scratch, options, options.columns_to_read, threads)
     try:
-        if rank.kernel_files[0].kind == OPERATOR_FILE:
+        traces: list[TraceFile] = []
+        if rank.kernel_files[0].kind in TRACE_KINDS:
+            files, traces = read_trace_kernels(con, [file.path for file in rank.kernel_files], options)
+        elif rank.kernel_files[0].kind == OPERATOR_FILE:
             files = read_operator_kernels(con, rank, options)
         elif is_database(rank.kernel_files[0]):
             files = [read_profiler_database(con, rank.kernel_files[0].path, options)]
         else:
             files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
         counters = [read_counters(con, file.path, options) for file in rank.counter_files]
+        traces += read_traces(con, [file.path for file in rank.trace_files], options)
+        add_counters(con)
         con.execute("CHECKPOINT")
     except OSError as error:
         if no_space(error):  # that is no fault of the rank: without it the run would land in part
@@ -192,7 +201,7 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
         raise InputMissing(f"{where} cannot be read: {error.strerror or error}", "check the file") from error
     finally:
         con.close()
-    return RankKernels(files, scratch, counters)
+    return RankKernels(files, scratch, counters, traces)
 
 
 def _write_run(
@@ -212,8 +221,10 @@ def _write_run(
         "? AS device_argument, coalesce(sum(rows_read), 0) AS rows_read, "
         "coalesce(sum(rows_kept), 0) AS rows_kept, coalesce(sum(rows_rejected), 0) AS rows_rejected, "
         "CAST(? AS VARCHAR[]) AS notes "
-        "FROM files WHERE status = 'read' AND (kind IN "
+        "FROM (SELECT *, kind IN ('trace_view', 'msprof_trace') AND NOT bool_or(kind IN ('kernel_details', "
+        "'op_summary')) OVER (PARTITION BY rank_id) AS kernels_of_trace FROM files WHERE status = 'read') "
+        "WHERE (kind IN "
         "('kernel_details', 'op_summary', 'profiler_database', 'msprof_database') "
-        "OR (kind = 'opprof_operator' AND rank_id IS NOT NULL))",
+        "OR (kind = 'opprof_operator' AND rank_id IS NOT NULL) OR kernels_of_trace)",
         [name or default_name(paths), digest, [str(path) for path in paths], device_argument, found.notes],
     )

@@ -21,6 +21,7 @@ from .profiler_about import read_step_trace
 from .profiler_db import CounterFile
 from .run_info import RunInfoFile, read_distributed
 from .small_tables import SmallTable, add_op_statistics, add_step_trace, read_small_table
+from .trace_events import TraceFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,6 +36,7 @@ class StagedRank:
     found: FoundRank
     kernels: list[KernelFile] = field(default_factory=list)
     counters: list[CounterFile] = field(default_factory=list)
+    traces: list[TraceFile] = field(default_factory=list)
     assembled: Assembled | None = None
     failure: NpuRooflineError | None = None
 
@@ -57,6 +59,7 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     rows = [_kernel_file_row(file, staged) for file in found.kernel_files]
     device_id = staged.assembled.device_id if staged.assembled else None
     rows += [_counter_file_row(file, staged) for file in found.counter_files]
+    rows += [_trace_file_row(file, staged) for file in found.trace_files]
     readers = {
         "step_trace_time": (read_small_table, add_step_trace),
         "analysis_database": (read_step_trace, add_step_trace),
@@ -80,6 +83,13 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     rows += [_FileRow(file, "ignored", note=file.ignored) for file in found.files if file.ignored]
     rows += [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in found.files if file.role == "later"]
     notes += [f"{file.path.name}: {note}" for file in staged.kernels for note in file.notes]
+    beside = {file.path for file in found.trace_files}
+    notes += [
+        f"{trace.path.name}: {note}"
+        for trace in staged.traces
+        if trace.path in beside
+        for note in _said(trace)
+    ]
     notes += _trace_notes(con, found.rank_id, options) if staged.assembled else []
     if staged.failure:
         notes.append(f"its kernel table could not be read: {staged.failure.message}")
@@ -132,6 +142,19 @@ def _counter_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:
         f"{staged.kernels[0].path.name} has the kernels of this rank; of the database the counters are read"
     )
     return _FileRow(file, "read", read.sha256, note="; ".join([said, *read.notes]))
+
+
+def _trace_file_row(file: FoundFile, staged: StagedRank) -> _FileRow:
+    """A trace beside a kernel table; damage in it costs only what it would have said."""
+    read = next((each for each in staged.traces if each.path == file.path), None)
+    if read is None or read.problem:
+        return _FileRow(file, "failed", note=read.problem if read else "its rank could not be read")
+    counts = (read.events + read.rejected, read.events, read.rejected)
+    return _FileRow(file, "read", read.sha256, counts, "; ".join(read.notes) or None)
+
+
+def _said(trace: TraceFile) -> list[str]:
+    return trace.notes if trace.problem is None else [f"the trace was not read: {trace.problem}"]
 
 
 def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:

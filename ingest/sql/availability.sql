@@ -35,6 +35,12 @@ shares AS (
         count(*) FILTER (kernel_class = 'aicore' AND part = 'layer') AS layers
     FROM known
 ),
+traced AS (
+    SELECT count(o.torch_op) AS launches, count(o.source) AS sources
+    FROM counted AS k
+    JOIN kernel_origins AS o ON o.run_id = $run AND o.rank_id = k.rank_id AND o.kernel_id = k.kernel_id
+    WHERE k.kernel_class = 'aicore'
+),
 step_rows AS (
     SELECT
         count(*) FILTER (source = 'step column' AND kernels > 0) AS steps,
@@ -54,6 +60,9 @@ SELECT
     least(1, steps)::DOUBLE AS steps,
     (steps > 1)::INTEGER::DOUBLE AS repeats,
     least(1, step_times)::DOUBLE AS step_times,
+    (SELECT least(1, count(*))::DOUBLE FROM trace_tasks WHERE run_id = $run) AS tasks,
+    coalesce(launches / nullif(aicore, 0), 0) AS launches,
+    coalesce(sources / nullif(aicore, 0), 0) AS sources,
     (
         SELECT (count(*) > 0)::INTEGER::DOUBLE FROM runs AS r LEFT JOIN ranks AS k USING (run_id)
         WHERE run_id = $run AND (
@@ -62,4 +71,4 @@ SELECT
             OR (coalesce(k.aic_mhz, k.clock_max_mhz) IS NOT NULL AND k.cube_cores_min IS NOT NULL)
         )
     ) AS chip
-FROM shares, step_rows;
+FROM shares, traced, step_rows;

@@ -59,12 +59,13 @@ def test_half_of_the_shapes_is_a_part_answer(tmp_path: Path, staged: Callable[..
     assert "50.0% of the kernels" in found.evidence
 
 
-def test_a_file_that_is_not_read_yet_is_no_evidence_but_is_named(
-    tmp_path: Path, staged: Callable[..., Staging]
-) -> None:
-    """A trace beside the kernels answers nothing in this version; it is not passed over in silence."""
+def test_a_trace_without_events_is_no_evidence(tmp_path: Path, staged: Callable[..., Staging]) -> None:
+    """A trace beside the kernels answers nothing when nothing is in it; the file says so, and the answer is no."""
     profile = write(tmp_path, table([row()]))
     write(profile, "[]", "trace_view.json")
-    found = answers(staged(profile))["which torch operator and source line launched a kernel"]
+    staging = staged(profile)
+    found = answers(staging)["which torch operator and source line launched a kernel"]
     assert found.status == "no"
-    assert "trace_view was found; this version does not read that from it" in found.missing
+    assert "operators that launched the kernels" in found.missing
+    files = staging.con.execute("SELECT status, note FROM files WHERE kind = 'trace_view'").fetchall()
+    assert [(status, "holds no events" in note) for status, note in files] == [("failed", True)]

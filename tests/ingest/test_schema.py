@@ -6,9 +6,11 @@ import duckdb
 from npu_roofline.ingest.database import create_schema
 
 TABLES = {
+    "api_calls",
     "counters",
     "files",
     "group_statistics",
+    "kernel_origins",
     "kernels",
     "op_statistics",
     "operator_measurements",
@@ -20,6 +22,10 @@ TABLES = {
     "steps",
     "streams",
     "tensors",
+    "torch_ops",
+    "trace_flows",
+    "trace_ranges",
+    "trace_tasks",
 }
 
 # They outlive the runs that they name, so they are no run's.
