@@ -17,9 +17,9 @@ class HotspotRow:
     input_formats: str | None
     count: int  # calls over the selected steps
     total_us: float  # summed duration over the selected steps
-    median_us: float
-    p10_us: float
-    p90_us: float
+    median_us: float | None  # of the rows with a duration above 0; None = no such row, so not measured
+    p10_us: float | None
+    p90_us: float | None
     share: float | None  # of the summed AI-core kernel time, 0..1; None for communication rows
     bound: str  # memory | compute | latency | communication | other | unknown
     limiter: (

@@ -98,9 +98,9 @@ def _row(
     session: Session, group: LabelledGroup, potential_us: float | None, step_us: float, aicore_us: float
 ) -> HotspotRow:
     text, measured, work, label = group.row, group.statistics, group.work, group.label
-    median = measured.median_us
+    median = measured.median_us or None
     floor = label.floors.floor_us
-    achieved = _per_second(work.bytes_lo, median, 1e9)
+    achieved = _per_second(work.bytes_lo, measured.median_us, 1e9)
     device = session.device_info
     return HotspotRow(
         id=hotspot_id(text.hex_id),
@@ -112,8 +112,8 @@ def _row(
         count=measured.count,
         total_us=measured.total_us,
         median_us=median,
-        p10_us=median if measured.p10_us is None else measured.p10_us,
-        p90_us=median if measured.p90_us is None else measured.p90_us,
+        p10_us=measured.p10_us or median,
+        p90_us=measured.p90_us or median,
         share=measured.total_us / aicore_us if group.is_aicore and aicore_us > 0 else None,
         bound=label.bound,
         limiter=label.limiter,
@@ -127,9 +127,9 @@ def _row(
         arithmetic_intensity=label.floors.arithmetic_intensity,
         ridge=label.floors.ridge,
         floor_us=floor,
-        headroom_us=None if floor is None else max(0.0, median - floor),
+        headroom_us=None if floor is None or median is None else max(0.0, median - floor),
         potential_us=potential_us,
-        achieved_tflops=_per_second(work.flops_lo, median, 1e12),
+        achieved_tflops=_per_second(work.flops_lo, measured.median_us, 1e12),
         achieved_gb_s=achieved,
         hbm_fraction=None if achieved is None or not device.hbm_gb_s else achieved / device.hbm_gb_s,
         flops_lo=work.flops_lo,
@@ -139,7 +139,7 @@ def _row(
         outcome=work.outcome,
         output_shapes=text.output_shapes,
         block=measured.block,
-        achieved_gb_s_hi=_per_second(work.bytes_hi, median, 1e9),
+        achieved_gb_s_hi=_per_second(work.bytes_hi, measured.median_us, 1e9),
         anomaly=label.anomaly,
         notes=(*work.notes, *label.notes),
     )

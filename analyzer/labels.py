@@ -190,6 +190,7 @@ def measurement(row: Mapping[str, Any], pmu: tuple[str, ...], metric_mode: str) 
         block=row["block"],
         mix_block=row["mix_block"],
         gap_us=row["gap_us"],
+        zero_rows=row["zero_duration"],
         **{name: row[name] for name in own},
         ratios={key: row[name] for name, key in ratios.items()},
         other={name: row[name] for name in pmu if name not in ratios and name not in own},

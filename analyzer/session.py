@@ -15,6 +15,7 @@ from .config import read_config
 from .devices import device_info, resolve_for_rank
 from .selection import choose_rank, choose_steps, select
 from .sqlfiles import rows_of, utc_text
+from .statistics import zero_duration_notes
 
 if TYPE_CHECKING:
     import duckdb
@@ -130,7 +131,8 @@ def _selection_notes(session: Session, ranks: list[dict[str, Any]], wanted: int 
         notes.append(
             f"no kernels were exported for rank {', '.join(without)}; `runs show` lists what is there"
         )
-    return [*notes, *_outside_steps(session), *_missing_evidence(session)]
+    unmeasured = zero_duration_notes(session.con)
+    return [*notes, *_outside_steps(session), *unmeasured, *_missing_evidence(session)]
 
 
 def _outside_steps(session: Session) -> list[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # of the same name in kernels.
 _DURATION_COLUMNS = ("total_us", "median_us", "p10_us", "p90_us", "min_us", "max_us", "gap_us")
 
+_TYPES_NAMED = 5  # operator types of a note before it says how many more there are
+
 # A median over no column at all is not SQL; this one is then NULL in every row, which is the truth.
 _WHEN_NOTHING_IS_MEASURED = "aicore_time_us"
 
@@ -56,6 +58,29 @@ def insert_statistics(con: duckdb.DuckDBPyConnection, target: str, source: str) 
             run_sql(con, "statistics_medians.sql")
         con.execute(f"INSERT INTO {target} BY NAME FROM _statistics")
     run_sql(con, "statistics_drop.sql")
+
+
+def zero_duration_notes(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Nothing, or one sentence on the kernels of the selection that were exported with a duration of 0.
+
+    They ran, but nobody measured how long: they count as kernels and are in no median, floor or label.
+    """
+    found = con.execute(
+        "SELECT coalesce(type, '(no type)') AS type, sum(zero_duration)::BIGINT AS kernels "
+        "FROM selected_statistics JOIN selected_signatures USING (signature_id) "
+        "WHERE part IS NULL AND position IS NULL AND zero_duration > 0 GROUP BY type "
+        "ORDER BY kernels DESC, type"
+    ).fetchall()
+    if not found:
+        return []
+    named = ", ".join(f"{type_} ({kernels:,})" for type_, kernels in found[:_TYPES_NAMED])
+    more = f" and {len(found) - _TYPES_NAMED} more types" if len(found) > _TYPES_NAMED else ""
+    total = sum(kernels for _, kernels in found)
+    what = "1 kernel has" if total == 1 else f"{total:,} kernels have"
+    return [
+        f"{what} a duration of 0 in the export, which is no measurement: counted, "
+        f"but in no median, floor or label: {named}{more}"
+    ]
 
 
 def pmu_columns(con: duckdb.DuckDBPyConnection) -> list[str]:

@@ -20,6 +20,7 @@ from .traffic_evidence import traffic_notes
 # The decision procedure, in order; the first step that decides ends it.
 STEPS: tuple[Callable[[Case], Verdict | None], ...] = (
     shapes.other_class,
+    shapes.no_duration,
     shapes.contradictory_shapes,
     pipes.no_evidence,
     shapes.model_sanity,
@@ -113,6 +114,8 @@ def _decide(case: Case) -> Verdict:
 
 
 def _anomaly(case: Case, floors: Floors) -> str | None:
+    if case.duration_us <= 0:
+        return None  # not measured, so nothing can be wrong about it
     floor = floors.floor_us
     if floor is not None and case.duration_us < floor * (1 - _FLOOR_TOLERANCE):
         return f"median {format_us(case.duration_us, 2)} is below its floor {format_us(floor, 2)}"
@@ -145,6 +148,7 @@ def _notes(case: Case, verdict: Verdict) -> tuple[str, ...]:
         *_few_cores(case),
         *traffic_notes(case, verdict),
         *misses,
+        *_zero_rows(case),
         *_spread(case),
     )
 
@@ -169,6 +173,13 @@ def _few_cores(case: Case) -> tuple[str, ...]:
 def _instruction_misses(case: Case) -> tuple[str, ...]:
     rate = case.measurement.ratio("aiv_icache_miss" if case.on_vector else "aic_icache_miss")
     return (f"instruction cache miss rate {rate:.2f}",) if (rate or 0.0) > case.options.icache_note else ()
+
+
+def _zero_rows(case: Case) -> tuple[str, ...]:
+    zero, count = case.measurement.zero_rows, case.measurement.count
+    if not 0 < zero < count:
+        return ()
+    return (f"{zero:,} of {count:,} rows have a duration of 0 and are in no median",)
 
 
 def _spread(case: Case) -> tuple[str, ...]:

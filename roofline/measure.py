@@ -31,7 +31,8 @@ class Measurement:
 
     Times are us per occurrence (`total_us` over all of them). `block` counts logical blocks: cube cores
     for AIC kernels, vector cores for AIV kernels; `mix_block` the other half of a MIX kernel. `gap_us`
-    is duration - max(core times). `ratios` holds busy shares 0..1 by pipe name without `_ratio`
+    is duration - max(core times). `zero_rows` of the rows have a duration of 0 and are in no median; a
+    median of 0 says that there are no others. `ratios` holds busy shares 0..1 by pipe name without `_ratio`
     (`aic_mac`, `aiv_mte2`, `aic_icache_miss`), `other` the columns of the other metric modes by the
     names of the kernels table. `by_operator` is what `msprof op` measured of this kernel alone,
     `l2_hit_rate` the median of l2_cache.csv (0..1).
@@ -51,6 +52,7 @@ class Measurement:
     ratios: Mapping[str, float | None] = field(default_factory=dict)
     other: Mapping[str, float | None] = field(default_factory=dict)
     metric_mode: str = "none"
+    zero_rows: int = 0
     by_operator: MeasuredBytes | None = None
     l2_hit_rate: float | None = None
 

@@ -25,6 +25,15 @@ def other_class(case: Case) -> Verdict | None:
     return _fused_collective(case) if "fused_collective" in case.work.flags else None
 
 
+def no_duration(case: Case) -> Verdict | None:
+    """A kernel of which no row has a duration was not measured, whatever its shapes say."""
+    if case.measurement.median_us > 0:
+        return None
+    return Verdict(
+        "unknown", "no duration", "exported with a duration of 0: its time was not measured", cap="low"
+    )
+
+
 def _fused_collective(case: Case) -> Verdict | None:
     """A matmul fused with a collective belongs to whichever part is longer; the collective is not
     modelled.

@@ -20,14 +20,14 @@ JOIN _pairs AS p ON p.place = n.place;
 CREATE TABLE _pair_steps AS
 SELECT side, pair, step, count(*) AS calls,
     sum(round(duration_us * 1e6)::BIGINT)::BIGINT / 1e6 AS total_us,
-    median(duration_us) AS median_us,
+    coalesce(median(nullif(duration_us, 0)), 0) AS median_us, -- 0 was not measured
     coalesce(sum(waited_ns), 0)::BIGINT / 1e3 AS waited_us
 FROM _paired
 GROUP BY side, pair, step;
 
 -- side, pair: over all calls of all steps
 CREATE TABLE _pair_calls AS
-SELECT side, pair, count(*) AS calls, median(duration_us) AS median_us, mode(stream) AS stream,
+SELECT side, pair, count(*) AS calls, coalesce(median(nullif(duration_us, 0)), 0) AS median_us, mode(stream) AS stream,
     count(DISTINCT layer) AS layers, min(layer) AS first_layer
 FROM _paired
 GROUP BY side, pair;

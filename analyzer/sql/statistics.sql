@@ -3,6 +3,7 @@
 -- Results: _single_kernels, places with one kernel, which is its own median (a capture of one step is all such places,
 -- and a million medians over one value each would cost ten times as much); and the table _statistics of all others.
 -- Percentiles are true ones: quantile_cont keeps every value. greatest() skips NULL, so an AIV-only row has a gap too.
+-- A duration of 0 was not measured: such rows count, and are in no median, percentile or PMU value.
 -- The most frequent block is counted and not asked of mode(), whose state per group is ten times as large.
 
 CREATE OR REPLACE TEMP VIEW _placed_kernels AS
@@ -29,7 +30,8 @@ SELECT
     duration_us AS min_us,
     duration_us AS max_us,
     1 AS steps,
-    duration_us - greatest(aicore_time_us, aiv_time_us) AS gap_us,
+    (duration_us = 0)::BIGINT AS zero_duration,
+    CASE WHEN duration_us > 0 THEN duration_us - greatest(aicore_time_us, aiv_time_us) END AS gap_us,
     *
 FROM _placed_kernels
 SEMI JOIN _singles USING (run_id, rank_id, kernel_id);
@@ -64,18 +66,21 @@ durations AS (
         run_id, rank_id, signature_id, part, position,
         count(*) AS count,
         sum(round(duration_us * 1e6)::BIGINT) / 1e6 AS total_us,
-        quantile_cont(duration_us, [0.1, 0.5, 0.9]) AS percentiles,
-        min(duration_us) AS min_us,
+        quantile_cont(nullif(duration_us, 0), [0.1, 0.5, 0.9]) AS percentiles,
+        coalesce(min(nullif(duration_us, 0)), 0) AS min_us,
         max(duration_us) AS max_us,
-        quantile_cont(duration_us - greatest(aicore_time_us, aiv_time_us), 0.5) AS gap_us
+        count(*) FILTER (duration_us = 0) AS zero_duration,
+        quantile_cont(
+            CASE WHEN duration_us > 0 THEN duration_us - greatest(aicore_time_us, aiv_time_us) END, 0.5
+        ) AS gap_us
     FROM _repeated_kernels
     GROUP BY ALL
 )
 SELECT
     d.* EXCLUDE (percentiles),
-    d.percentiles[1] AS p10_us,
-    d.percentiles[2] AS median_us,
-    d.percentiles[3] AS p90_us,
+    coalesce(d.percentiles[1], 0) AS p10_us,
+    coalesce(d.percentiles[2], 0) AS median_us,
+    coalesce(d.percentiles[3], 0) AS p90_us,
     s.steps,
     b.block,
     b.mix_block

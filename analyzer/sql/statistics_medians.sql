@@ -8,10 +8,11 @@ WITH medians AS (
         run_id, rank_id, signature_id, part, position,
         quantile_cont(COLUMNS(lambda name: list_contains(getvariable('measured_columns'), name)), 0.5)
     FROM _repeated_kernels
+    WHERE duration_us > 0
     GROUP BY run_id, rank_id, signature_id, part, position
 )
 SELECT s.*, m.* EXCLUDE (run_id, rank_id, signature_id, part, position)
 FROM _statistics AS s
-JOIN medians AS m
+LEFT JOIN medians AS m
     ON m.run_id = s.run_id AND m.rank_id = s.rank_id AND m.signature_id = s.signature_id
     AND m.part IS NOT DISTINCT FROM s.part AND m.position IS NOT DISTINCT FROM s.position;

@@ -16,6 +16,7 @@ CREATE TABLE group_statistics (
     min_us DOUBLE,
     max_us DOUBLE,
     steps BIGINT,
+    zero_duration BIGINT,
     block INTEGER,
     mix_block INTEGER,
     gap_us DOUBLE,
@@ -58,12 +59,13 @@ COMMENT ON COLUMN group_statistics.part IS 'Place in the step, as in kernels; NU
 COMMENT ON COLUMN group_statistics.position IS 'Position, as in kernels; NULL = all positions together.';
 COMMENT ON COLUMN group_statistics.count IS 'Counted kernels in the group.';
 COMMENT ON COLUMN group_statistics.total_us IS 'Sum of their durations, us.';
-COMMENT ON COLUMN group_statistics.median_us IS 'Median duration, us.';
-COMMENT ON COLUMN group_statistics.p10_us IS '10th percentile of duration, us.';
-COMMENT ON COLUMN group_statistics.p90_us IS '90th percentile of duration, us.';
-COMMENT ON COLUMN group_statistics.min_us IS 'Shortest duration, us.';
+COMMENT ON COLUMN group_statistics.median_us IS 'Median duration, us; rows with a duration of 0 were not measured and are left out; 0 = there are no others.';
+COMMENT ON COLUMN group_statistics.p10_us IS '10th percentile of duration, us; rows with a duration of 0 left out.';
+COMMENT ON COLUMN group_statistics.p90_us IS '90th percentile of duration, us; rows with a duration of 0 left out.';
+COMMENT ON COLUMN group_statistics.min_us IS 'Shortest duration above 0, us.';
 COMMENT ON COLUMN group_statistics.max_us IS 'Longest duration, us.';
 COMMENT ON COLUMN group_statistics.steps IS 'Distinct steps the group occurs in.';
+COMMENT ON COLUMN group_statistics.zero_duration IS 'Kernels of the group that were exported with a duration of 0: counted, in no median.';
 COMMENT ON COLUMN group_statistics.block IS 'Most frequent block.';
 COMMENT ON COLUMN group_statistics.mix_block IS 'Most frequent mix_block.';
 COMMENT ON COLUMN group_statistics.gap_us IS 'Median of duration minus the longer of the two engine times, us; NULL = no engine time measured.';

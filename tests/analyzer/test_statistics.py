@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from npu_roofline.analyzer.statistics import measured_columns
+from npu_roofline.analyzer.hotspots import hotspot_rows
+from npu_roofline.analyzer.statistics import measured_columns, zero_duration_notes
 
 from tests.analyzer.tiny_run import Kernel, session_of
 
@@ -66,3 +67,42 @@ def test_kernels_outside_every_step_are_not_counted() -> None:
     """A kernel without a step is in no statistics: 1 call of 10 us remains."""
     session = session_of([Kernel(0, 10, step=1), Kernel(100, 30, step=None)])
     assert session.value("SELECT total_us FROM selected_statistics WHERE part IS NULL") == 10.0
+
+
+def test_a_duration_of_zero_enters_no_median() -> None:
+    """Durations 0, 0, 10, 20, 30 with mac .9, .9, .1, .2, .3: the median of what was measured is 20 us and .2
+    (all five rows: 10 us and .3), the shortest 10 us; five rows count, two of them as not measured.
+    """
+    mac = {0: 0.9, 1: 0.9, 2: 0.1, 3: 0.2, 4: 0.3}
+    rows = [_kernel(i * 100, us, 0, aic_mac_ratio=mac[i]) for i, us in enumerate((0, 0, 10, 20, 30))]
+    session = session_of(rows)
+    [row] = session.rows("SELECT * FROM selected_statistics WHERE part IS NULL")
+    assert (row["count"], row["zero_duration"], row["total_us"]) == (5, 2, 60.0)
+    assert (row["median_us"], row["min_us"], row["aic_mac_ratio"]) == (20.0, 10.0, 0.2)
+
+
+def test_rows_without_a_duration_are_named_and_not_labelled() -> None:
+    """Two Cast rows of 0 us and one Add of three: the note counts both types; Cast, of which nothing else was
+    measured, is unknown without a median, and Add is labelled from its other two rows.
+    """
+    shapes = ("1024,1024", "DT_BF16", "1024,1024")
+    kernels = [Kernel(i * 100, 0.0, "Cast", shapes=shapes) for i in range(2)]
+    kernels += [Kernel(300 + i * 100, us, "Add", shapes=shapes) for i, us in enumerate((0.0, 4.0, 4.0))]
+    session = session_of(kernels)
+    assert zero_duration_notes(session.con) == [
+        "3 kernels have a duration of 0 in the export, which is no measurement: counted, but in no median, "
+        "floor or label: Cast (2), Add (1)"
+    ]
+    rows = {row.type: row for row in hotspot_rows(session)}
+    cast, add = rows["Cast"], rows["Add"]
+    assert (cast.count, cast.median_us, cast.bound, cast.limiter) == (2, None, "unknown", "no duration")
+    assert (cast.headroom_us, cast.achieved_gb_s, cast.anomaly) == (None, None, None)
+    assert (add.count, add.median_us, add.anomaly) == (3, 4.0, None)
+    assert "1 of 3 rows have a duration of 0 and are in no median" in add.notes
+
+
+def test_selected_steps_leave_zero_durations_out_too() -> None:
+    """Step 2 has 0 and 8 us, step 1 has 4 us: of step 2 alone the median is 8."""
+    session = session_of([Kernel(0, 4.0), Kernel(100, 0.0, step=2), Kernel(200, 8.0, step=2)], steps=(2,))
+    [row] = session.rows("SELECT * FROM selected_statistics WHERE part IS NULL AND position IS NULL")
+    assert (row["count"], row["zero_duration"], row["median_us"]) == (2, 1, 8.0)

@@ -123,7 +123,7 @@ def test_a_start_that_is_no_time_is_set_aside(value: str, table: Rows, tmp_path:
 
 
 def test_zero_is_a_duration(table: Rows, tmp_path: Path) -> None:
-    """0 us is a measurement, not a missing value."""
+    """0 us is read as 0: the row is kept, and the answers name it as not measured."""
     table[3][table[0].index("Duration(us)")] = "0.000"
     code, answer, _ = ingest(tmp_path, text(table))
     assert (code, counts(answer)) == (0, (30, 30, 0))
