@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format docs images bench fuzz clean
+.PHONY: help install demo test lint format docs images bench fuzz accidents clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -52,6 +52,9 @@ bench: $(INSTALLED) ## Speed and memory on input that it makes itself, as ratios
 
 fuzz: $(INSTALLED) ## Mutated exports in quantity; a fixed few hundred of them are part of the tests
 	$(BIN)/python -m tests.fuzz
+
+accidents: $(INSTALLED) ## Ingests killed at fifty random moments; six of them are part of the tests
+	$(BIN)/python -m tests.accidents
 
 clean: ## Remove what the targets made, .venv too
 	rm -rf .venv build dist demo_out bench_out .pytest_cache .ruff_cache .hypothesis *.egg-info

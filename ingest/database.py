@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ SCHEMA_FILES = (
     "schema_trace.sql",
     "schema_host.sql",
 )
+# A full disk, a quota, and the limit of a process or a file system on one file.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OTHER_DATABASE = "choose another file with --db; this one is left as it is"
 # Nothing is ever fetched: the tool works without a network.
 CONNECTION_CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -140,7 +143,8 @@ def patiently(path: Path, open_it: Callable[[], Opened], options: IngestOptions 
 
 def no_space(error: Exception) -> bool:
     """Whether a disk or a quota is full, which says nothing against the file that was read."""
-    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
+    said = str(error)  # DuckDB passes the system's words on, and no number
+    return getattr(error, "errno", None) in _NO_SPACE or any(os.strerror(each) in said for each in _NO_SPACE)
 
 
 def _is_lock(error: Exception) -> bool:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AlreadyIngested, InputMissing
-from .database import check_file, check_schema, create_schema, patiently
+from .database import check_file, check_schema, create_schema, no_space, patiently
 from .options import DEFAULTS, IngestOptions
 from .records import RunRecord, find_run, runs
+from .scratch import remove_abandoned, scratch_folder
 from .tables import copy_run, delete_run
 
 if TYPE_CHECKING:
@@ -53,15 +54,35 @@ def land(
         raise InputMissing(
             f"the folder of the database {path} does not exist", "create it, or give another --db"
         )
+    remove_abandoned(path.resolve().parent, _landing_prefix(path))
     try:
         if not check_file(path) and _become(staging, path):
             return find_run(staging.con)
         return _copy_into(staging, path, replace, options)
-    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+    except (duckdb.Error, OSError) as error:
+        storage = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException | OSError)
+        if not storage and not no_space(error):
+            raise
+        if _is_of_staging(error, staging):
+            raise  # staging says where it works and what to do
         raise InputMissing(
-            f"the database {path} cannot be written: {str(error).splitlines()[0]}",
+            f"the database {path} cannot be written: {_reason(error)}",
             "free some space, or give another --db; nothing of the run was written",
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What stood in the way; a failed copy names two files, of which only the database is the user's."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return said or str(error).splitlines()[0]
+
+
+def _is_of_staging(error: Exception, staging: Staging) -> bool:
+    """Whether it was the staging folder that could not be written: DuckDB spills there while it lands.
+
+    A copy that fails names both its ends; what is full then is the one it was written to.
+    """
+    return not isinstance(error, OSError) and str(staging.path.parent) in str(error)
 
 
 def _become(staging: Staging, path: Path) -> bool:
@@ -72,19 +93,23 @@ def _become(staging: Staging, path: Path) -> bool:
     con = staging.con
     con.execute("UPDATE runs SET ingested_at = ?", [_now()])
     con.execute("CHECKPOINT")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        shutil.copyfile(staging.path, partial)
-        with partial.open("rb+") as file:
+    with scratch_folder(_landing_prefix(path), path.resolve().parent) as folder:
+        copy = folder / path.name
+        shutil.copyfile(staging.path, copy)
+        with copy.open("rb+") as file:
             os.fsync(file.fileno())
         if path.is_file() and not path.stat().st_size:
             path.unlink()  # an empty file holds nothing
-        _give_name(partial, path)
-    except FileExistsError:
-        return False
-    finally:
-        partial.unlink(missing_ok=True)
+        try:
+            _give_name(copy, path)
+        except FileExistsError:
+            return False
     return True
+
+
+def _landing_prefix(path: Path) -> str:
+    """What the folders beside a database are called in which copies of it are made."""
+    return f".{path.name}.landing-"
 
 
 def _give_name(partial: Path, path: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from .opprof import OPERATOR_FILE
 from .opprof_kernels import read_operator_kernels
 from .options import DEFAULTS, IngestOptions
 from .profiler_db import read_counters, read_profiler_database
+from .scratch import scratch_folder
 from .signatures import SignatureRow
 from .staged_rank import StagedRank, write_others, write_rank
 from .trace_events import TRACE_KINDS, TraceFile
@@ -66,26 +66,39 @@ def stage(
     tell = progress or _silent
     found = discover(paths)
     _refuse_unanswerable(found, paths)
-    with tempfile.TemporaryDirectory(prefix="npu-roofline-") as folder:
-        path = Path(folder) / f"{_CATALOG}.duckdb"
+    with _scratch() as folder:
+        path = folder / f"{_CATALOG}.duckdb"
         con = _connect(path, options)
         try:
-            try:
-                with transaction(con):  # committed one by one, the 330 comments cost a second of disk writes
-                    create_schema(con)
-                _fill(con, found, Path(folder), jobs, tell, options)
-                _write_run(con, paths, name, device_argument, found)
-            except (duckdb.Error, OSError) as error:
-                storage = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
-                if not storage and not no_space(error):
-                    raise
-                raise InputMissing(
-                    f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
-                    "free some space there, or set TMPDIR to a folder that has it",
-                ) from error
+            with transaction(con):  # committed one by one, the 330 comments cost a second of disk writes
+                create_schema(con)
+            _fill(con, found, folder, jobs, tell, options)
+            _write_run(con, paths, name, device_argument, found)
             yield Staging(con, path, name is not None)
+        except (duckdb.Error, OSError) as error:  # of what is done with the staged run too: it may grow
+            storage = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
+            if not storage and not no_space(error):
+                raise
+            raise InputMissing(
+                f"the run cannot be staged in {folder}: {str(error).splitlines()[0]}",
+                "free some space there, or set TMPDIR to a folder that has it",
+            ) from error
         finally:
             con.close()
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """The folder to work in; InputMissing where there is none to be had."""
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch_folder("npu-roofline-"))
+        except OSError as error:
+            raise InputMissing(
+                f"there is no temporary folder to work in: {error.strerror or error}",
+                "set TMPDIR to a folder that you may write to",
+            ) from error
+        yield folder
 
 
 def _silent(stage: str, done: int, total: int | None) -> None:
