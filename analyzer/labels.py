@@ -13,7 +13,7 @@ from ..ingest.shapes import parse_operands
 from ..roofline.classify import Label, classify
 from ..roofline.measure import CUBE_PIPES, VECTOR_PIPES, Measurement
 from ..roofline.work import Signature, Work, work_of
-from .operators_measured import operator_bytes
+from .operators_measured import hit_rates, operator_bytes
 from .statistics import measured_columns
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ def _label(session: Session, row: dict[str, Any], label: Label | None = None) ->
     measured = replace(
         measurement(row, _pmu_names(session), session.run.metric_mode or "none"),
         by_operator=operator_bytes(session).get(text.signature_id),
+        l2_hit_rate=hit_rates(session).get(text.signature_id),
     )
     if label is None:
         label = classify(work, measured, session.device.device, session.roofline_options)

@@ -1,4 +1,4 @@
-"""What `msprof op` measured of the kernels of a selection: bytes for the labels, blocks for `explain`."""
+"""What was measured beside the kernels: bytes and hit rates for labels, blocks for `explain`."""
 
 from __future__ import annotations
 
@@ -46,6 +46,18 @@ def operator_bytes(session: Session) -> dict[int, MeasuredBytes]:
                 found[row["signature_id"]] = bytes_
         session.cache["operator_bytes"] = found
     return session.cache["operator_bytes"]
+
+
+def hit_rates(session: Session) -> dict[int, float]:
+    """Median L2 hit rate by signature id, from l2_cache.csv; kinds of kernel without one are absent."""
+    if "hit_rates" not in session.cache:
+        rows = session.con.execute(
+            "SELECT signature_id, median(hit_rate) FROM l2_cache WHERE run_id = $run AND rank_id = $rank "
+            "AND signature_id IS NOT NULL AND hit_rate IS NOT NULL GROUP BY signature_id",
+            _selected(session),
+        ).fetchall()
+        session.cache["hit_rates"] = dict(rows)
+    return session.cache["hit_rates"]
 
 
 def operator_launches(session: Session, signature_id: int) -> list[dict[str, Any]]:

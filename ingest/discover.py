@@ -17,7 +17,7 @@ from .sqlite_source import is_sqlite
 
 _OPPROF = re.compile(r"OPPROF_.*")
 # What is read beside a kernel table that was given alone: the files that say what it is.
-_BESIDE = ("info", "statistics")
+_BESIDE = ("info", "statistics", "host")
 _NAMES_SHOWN = 8
 
 

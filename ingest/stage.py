@@ -16,6 +16,7 @@ from .assemble import RankKernels, add_rank
 from .database import CONNECTION_CONFIG, create_schema, no_space, transaction
 from .discover import Discovery, discover
 from .grouping import FoundRank, is_database
+from .host_csv import host_files, read_host_rank
 from .kernel_table import read_kernel_files
 from .naming_runs import default_name
 from .opprof import OPERATOR_FILE
@@ -131,7 +132,11 @@ def _processors(options: IngestOptions) -> int:
 
 def _refuse_unanswerable(found: Discovery, paths: Sequence[Path | str]) -> None:
     """Stop when there is nothing in the paths that this version reads."""
-    if any(file.role in ("kernels", "counters", "statistics", "trace") for rank in found.ranks for file in rank.files):
+    if any(
+        file.role in ("kernels", "counters", "statistics", "host", "trace")
+        for rank in found.ranks
+        for file in rank.files
+    ):
         return
     kinds = sorted(
         {file.kind for rank in found.ranks for file in rank.files} | {file.kind for file in found.others}
@@ -164,8 +169,15 @@ def _fill(
             rank.rank_id: pool.submit(_read_rank, rank, folder / f"rank_{rank.rank_id}", threads, options)
             for rank in with_kernels
         }
+        hosts = {
+            rank.rank_id: pool.submit(read_host_rank, con.cursor(), _CATALOG, rank, options)
+            for rank in found.ranks
+            if host_files(rank)
+        }
         for rank in found.ranks:
             staged = StagedRank(rank)
+            if rank.rank_id in hosts:
+                staged.host = hosts[rank.rank_id].result()
             if rank.rank_id in reading:
                 try:
                     kernels = reading[rank.rank_id].result()

@@ -12,13 +12,16 @@ from .assemble import Assembled, Evidence
 from .database import insert_rows
 from .discover import Discovery
 from .grouping import FoundFile, FoundRank
+from .host_csv import HostFile
 from .kernel_table import KernelFile
+from .l2_cache import match_l2_cache
 from .operator_tables import operator_notes, write_operators
 from .opprof import BLOCKS_FILE, OPERATOR_FILE, Operator
 from .options import IngestOptions
 from .probe import fingerprint
 from .profiler_about import read_step_trace
 from .profiler_db import CounterFile
+from .reconcile import reconcile_statistics
 from .run_info import RunInfoFile, read_distributed
 from .small_tables import SmallTable, add_op_statistics, add_step_trace, read_small_table
 from .trace_events import TraceFile
@@ -36,6 +39,7 @@ class StagedRank:
     found: FoundRank
     kernels: list[KernelFile] = field(default_factory=list)
     counters: list[CounterFile] = field(default_factory=list)
+    host: list[HostFile] = field(default_factory=list)
     traces: list[TraceFile] = field(default_factory=list)
     assembled: Assembled | None = None
     failure: NpuRooflineError | None = None
@@ -80,6 +84,9 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     rows += [
         _info_file_row(file, found.info.problem if found.info else None) for file in found.of("profiler_info")
     ]
+    rows += [_host_file_row(file) for file in staged.host]
+    notes += _reconciled(con, found.rank_id, rows, options)
+    notes += match_l2_cache(con, found.rank_id) if found.of("l2_cache") else []
     rows += [_FileRow(file, "ignored", note=file.ignored) for file in found.files if file.ignored]
     rows += [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in found.files if file.role == "later"]
     notes += [f"{file.path.name}: {note}" for file in staged.kernels for note in file.notes]
@@ -163,6 +170,24 @@ def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:
     counts = (len(table.rows) + table.skipped, len(table.rows), table.skipped)
     note = f"{table.skipped} damaged rows were left out" if table.skipped else None
     return _FileRow(file, "read", table.print.sha256 if table.print else None, counts, note)
+
+
+def _reconciled(
+    con: duckdb.DuckDBPyConnection, rank_id: int, rows: Sequence[_FileRow], options: IngestOptions
+) -> list[str]:
+    """Say at the file of the exporter's own sums whether the kernels have them; notes where they have not."""
+    said, notes = reconcile_statistics(con, rank_id, options)
+    for row in rows:
+        if said and row.file.kind == "op_statistic" and row.status == "read":
+            row.note = "; ".join(filter(None, (row.note, said)))
+    return notes
+
+
+def _host_file_row(read: HostFile) -> _FileRow:
+    if read.problem:
+        return _FileRow(read.file, "failed", note=read.problem)
+    counts = (read.rows_read, read.rows_kept, read.rows_read - read.rows_kept)
+    return _FileRow(read.file, "read", read.sha256, counts, "; ".join(read.notes) or None)
 
 
 def _info_file_row(file: FoundFile, problem: str | None) -> _FileRow:

@@ -6,12 +6,17 @@ WITH counted AS (
     SELECT * FROM kernels WHERE run_id = $run AND duplicate_of IS NULL
 ),
 known AS (
-    SELECT k.*, s.type_source, s.input_shapes, o.signature_id IS NOT NULL AS has_operator
+    SELECT k.*, s.type_source, s.input_shapes, o.signature_id IS NOT NULL AS has_operator,
+        h.signature_id IS NOT NULL AS has_hits
     FROM counted AS k
     JOIN signatures AS s ON s.run_id = $run AND s.signature_id = k.signature_id
     LEFT JOIN (
         SELECT DISTINCT signature_id FROM operator_measurements WHERE run_id = $run AND read_bytes IS NOT NULL
     ) AS o ON o.signature_id = k.signature_id
+    LEFT JOIN (
+        SELECT signature_id FROM operator_measurements WHERE run_id = $run AND read_hits IS NOT NULL
+        UNION SELECT signature_id FROM l2_cache WHERE run_id = $run AND hit_rate IS NOT NULL
+    ) AS h ON h.signature_id = k.signature_id
 ),
 shares AS (
     SELECT
@@ -21,8 +26,10 @@ shares AS (
         count(*) FILTER (kernel_class = 'aicore' AND input_shapes IS NOT NULL) AS shapes,
         count(*) FILTER (kernel_class = 'aicore' AND (aic_mte2_ratio IS NOT NULL OR aiv_mte2_ratio IS NOT NULL)) AS pipes,
         count(*) FILTER (
-            kernel_class = 'aicore' AND (aic_r0_read_cache_hit IS NOT NULL OR aiv_r0_read_cache_hit IS NOT NULL)
-        ) AS l2_counters,
+            kernel_class = 'aicore' AND (
+                has_hits OR aic_r0_read_cache_hit IS NOT NULL OR aiv_r0_read_cache_hit IS NOT NULL
+            )
+        ) AS l2_hits,
         count(*) FILTER (
             kernel_class = 'aicore'
             AND (
@@ -53,7 +60,7 @@ SELECT
     coalesce(types / nullif(aicore, 0), 0) AS types,
     coalesce(shapes / nullif(aicore, 0), 0) AS shapes,
     coalesce(pipes / nullif(aicore, 0), 0) AS pipes,
-    coalesce(l2_counters / nullif(aicore, 0), 0) AS l2_counters,
+    coalesce(l2_hits / nullif(aicore, 0), 0) AS l2_hits,
     coalesce(bytes / nullif(aicore, 0), 0) AS bytes,
     coalesce(streams / nullif(aicore, 0), 0) AS streams,
     least(1, layers)::DOUBLE AS layers,

@@ -64,3 +64,143 @@ COMMENT ON COLUMN operator_metrics.block IS 'Block number, from 0. Source: block
 COMMENT ON COLUMN operator_metrics.core IS 'Core of the block: cube0, vector0, vector1. Source: sub_block_id.';
 COMMENT ON COLUMN operator_metrics.metric IS 'Column of the file, with its unit, as exported: aic_time(us), read_main_memory_datas(KB), ...';
 COMMENT ON COLUMN operator_metrics.value IS 'The cell, in the unit that the metric names; cells that are NA have no row.';
+
+CREATE TABLE l2_cache (
+    run_id INTEGER,
+    rank_id INTEGER,
+    stream_id INTEGER,
+    task_id BIGINT,
+    name VARCHAR,
+    hit_rate DOUBLE,
+    victim_rate DOUBLE,
+    signature_id UBIGINT
+);
+COMMENT ON TABLE l2_cache IS 'l2_cache.csv: how often the requests of a task hit L2.';
+COMMENT ON COLUMN l2_cache.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN l2_cache.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN l2_cache.stream_id IS 'Stream of the task. Source: Stream Id.';
+COMMENT ON COLUMN l2_cache.task_id IS 'Task number on its stream; a captured graph repeats it. Source: Task Id.';
+COMMENT ON COLUMN l2_cache.name IS 'Name of the kernel; NULL = N/A. Source: Op Name.';
+COMMENT ON COLUMN l2_cache.hit_rate IS 'Requests that hit L2 over all requests, 0..1; NULL = N/A, or no share. Source: Hit Rate.';
+COMMENT ON COLUMN l2_cache.victim_rate IS 'Lines that were replaced over all requests, ratio >= 0; NULL = N/A. Source: Victim Rate.';
+COMMENT ON COLUMN l2_cache.signature_id IS 'The kind of kernel, by stream, task and name; signatures.signature_id; NULL = no kernel of the rank has all three.';
+
+CREATE TABLE api_statistics (
+    run_id INTEGER,
+    rank_id INTEGER,
+    level VARCHAR,
+    name VARCHAR,
+    calls BIGINT,
+    total_us DOUBLE,
+    avg_us DOUBLE,
+    min_us DOUBLE,
+    max_us DOUBLE,
+    variance_us2 DOUBLE
+);
+COMMENT ON TABLE api_statistics IS 'api_statistic.csv: host calls of CANN summed up per name, as exported.';
+COMMENT ON COLUMN api_statistics.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN api_statistics.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN api_statistics.level IS 'Layer of the software: acl, model, node, runtime, hccl. Source: Level.';
+COMMENT ON COLUMN api_statistics.name IS 'Name of the call. Source: API Name.';
+COMMENT ON COLUMN api_statistics.calls IS 'Calls, >= 0. Source: Count.';
+COMMENT ON COLUMN api_statistics.total_us IS 'Sum of their durations on the host, us. Source: Time(us).';
+COMMENT ON COLUMN api_statistics.avg_us IS 'Mean, us. Source: Avg(us).';
+COMMENT ON COLUMN api_statistics.min_us IS 'Shortest, us. Source: Min(us).';
+COMMENT ON COLUMN api_statistics.max_us IS 'Longest, us. Source: Max(us).';
+COMMENT ON COLUMN api_statistics.variance_us2 IS 'Variance of the durations, us squared. Source: Variance.';
+
+CREATE TABLE task_times (
+    run_id INTEGER,
+    rank_id INTEGER,
+    device_id INTEGER,
+    name VARCHAR,
+    type VARCHAR,
+    stream_id INTEGER,
+    task_id BIGINT,
+    duration_us DOUBLE,
+    start_ns BIGINT,
+    end_ns BIGINT
+);
+COMMENT ON TABLE task_times IS 'task_time.csv: every device task, also those that are no kernels (events, copies, the profiler itself).';
+COMMENT ON COLUMN task_times.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN task_times.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN task_times.device_id IS 'Device of the task. Source: Device_id.';
+COMMENT ON COLUMN task_times.name IS 'Name of the kernel; NULL = the task is none. Source: kernel_name.';
+COMMENT ON COLUMN task_times.type IS 'Kind of task as exported: AI_CORE, MIX_AIC, EVENT_RECORD, MEMCPY_ASYNC, ... Source: kernel_type.';
+COMMENT ON COLUMN task_times.stream_id IS 'Stream. Source: stream_id.';
+COMMENT ON COLUMN task_times.task_id IS 'Task number on its stream. Source: task_id.';
+COMMENT ON COLUMN task_times.duration_us IS 'Duration of the task, us; scheduling included, so some us longer than the kernel. Source: task_time(us).';
+COMMENT ON COLUMN task_times.start_ns IS 'Start, ns, on the clock of kernels.start_ns. Source: task_start(us).';
+COMMENT ON COLUMN task_times.end_ns IS 'End, ns, on the same clock. Source: task_stop(us).';
+
+CREATE TABLE operator_details (
+    run_id INTEGER,
+    rank_id INTEGER,
+    name VARCHAR,
+    input_shapes VARCHAR,
+    call_stack VARCHAR,
+    calls BIGINT,
+    host_self_us DOUBLE,
+    host_total_us DOUBLE,
+    device_self_us DOUBLE,
+    device_total_us DOUBLE,
+    device_self_aicore_us DOUBLE,
+    device_total_aicore_us DOUBLE
+);
+COMMENT ON TABLE operator_details IS 'operator_details.csv: host and device time of torch operators; calls of the same name, shapes and stack are one row.';
+COMMENT ON COLUMN operator_details.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN operator_details.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN operator_details.name IS 'Operator or range. Source: Name.';
+COMMENT ON COLUMN operator_details.input_shapes IS 'Dimensions per input, joined by ; (an empty slot keeps its place); NULL = none. Source: Input Shapes without its line ends.';
+COMMENT ON COLUMN operator_details.call_stack IS 'Python frames, innermost first, one a line; NULL = recorded without with_stack. Source: Call Stack.';
+COMMENT ON COLUMN operator_details.calls IS 'Rows of the file that are of this operator, >= 1.';
+COMMENT ON COLUMN operator_details.host_self_us IS 'Sum of host time without children, us. Source: Host Self Duration(us).';
+COMMENT ON COLUMN operator_details.host_total_us IS 'Sum of host time with children, us. Source: Host Total Duration(us).';
+COMMENT ON COLUMN operator_details.device_self_us IS 'Sum of device time of its own kernels, us. Source: Device Self Duration(us).';
+COMMENT ON COLUMN operator_details.device_total_us IS 'Sum of device time with children, us. Source: Device Total Duration(us).';
+COMMENT ON COLUMN operator_details.device_self_aicore_us IS 'Of device_self_us, the part on AI cores, us. Source: Device Self Duration With AICore(us).';
+COMMENT ON COLUMN operator_details.device_total_aicore_us IS 'Of device_total_us, the part on AI cores, us. Source: Device Total Duration With AICore(us).';
+
+CREATE TABLE memory_events (
+    run_id INTEGER,
+    rank_id INTEGER,
+    source VARCHAR,
+    name VARCHAR,
+    start_ns BIGINT,
+    end_ns BIGINT,
+    active_end_ns BIGINT,
+    size_bytes DOUBLE,
+    allocated_bytes DOUBLE,
+    reserved_bytes DOUBLE,
+    active_bytes DOUBLE,
+    end_allocated_bytes DOUBLE,
+    end_reserved_bytes DOUBLE,
+    end_active_bytes DOUBLE,
+    stream_ptr VARCHAR,
+    device VARCHAR,
+    model VARCHAR,
+    graph_id BIGINT,
+    node_first BIGINT,
+    node_last BIGINT
+);
+COMMENT ON TABLE memory_events IS 'Device memory over time: samples per component, allocations of operators, and what graphs reserve.';
+COMMENT ON COLUMN memory_events.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN memory_events.rank_id IS 'The rank; ranks.rank_id.';
+COMMENT ON COLUMN memory_events.source IS 'memory_record (samples of the allocator), npu_module_mem (samples per CANN module), operator_memory (one allocation a row) or static_op_mem (what a graph reserves per operator).';
+COMMENT ON COLUMN memory_events.name IS 'Component (APP, PTA, GE, SLOG, ...) or operator. Source: Component, Name, Op Name.';
+COMMENT ON COLUMN memory_events.start_ns IS 'When it was sampled or allocated, ns; NULL = not exported, or without its digits. Source: Timestamp(us), Allocation Time(us).';
+COMMENT ON COLUMN memory_events.end_ns IS 'When it was released, ns; NULL = not within the capture. Source: Release Time(us).';
+COMMENT ON COLUMN memory_events.active_end_ns IS 'When the last stream was done with it, ns; NULL = not within the capture. Source: Active Release Time(us).';
+COMMENT ON COLUMN memory_events.size_bytes IS 'Bytes of this allocation; negative = a release. Source: Size(KB) x 1024.';
+COMMENT ON COLUMN memory_events.allocated_bytes IS 'Allocated in all at that time, bytes. Source: Total Allocated(MB), Allocation Total Allocated(MB), x 1048576.';
+COMMENT ON COLUMN memory_events.reserved_bytes IS 'Reserved in all at that time, bytes. Source: Total Reserved(MB), Allocation Total Reserved(MB), x 1048576.';
+COMMENT ON COLUMN memory_events.active_bytes IS 'In use by streams at that time, bytes. Source: Total Active(MB), Allocation Total Active(MB), x 1048576.';
+COMMENT ON COLUMN memory_events.end_allocated_bytes IS 'Allocated in all after the release, bytes. Source: Release Total Allocated(MB) x 1048576.';
+COMMENT ON COLUMN memory_events.end_reserved_bytes IS 'Reserved in all after the release, bytes. Source: Release Total Reserved(MB) x 1048576.';
+COMMENT ON COLUMN memory_events.end_active_bytes IS 'In use by streams after the release, bytes. Source: Release Total Active(MB) x 1048576.';
+COMMENT ON COLUMN memory_events.stream_ptr IS 'Stream that allocated it, by its address or number. Source: Stream Ptr.';
+COMMENT ON COLUMN memory_events.device IS 'Device as exported: NPU:0. Source: Device Type, Device, Device_id.';
+COMMENT ON COLUMN memory_events.model IS 'Model of a static allocation. Source: Model Name.';
+COMMENT ON COLUMN memory_events.graph_id IS 'Graph of a static allocation. Source: Graph ID.';
+COMMENT ON COLUMN memory_events.node_first IS 'First node that needs it. Source: Node Index Start.';
+COMMENT ON COLUMN memory_events.node_last IS 'Last node that needs it. Source: Node Index End.';

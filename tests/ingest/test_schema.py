@@ -6,13 +6,17 @@ import duckdb
 from npu_roofline.ingest.database import create_schema
 
 TABLES = {
+    "api_statistics",
     "api_calls",
     "counters",
     "files",
     "group_statistics",
     "kernel_origins",
     "kernels",
+    "l2_cache",
+    "memory_events",
     "op_statistics",
+    "operator_details",
     "operator_measurements",
     "operator_metrics",
     "ranks",
@@ -21,6 +25,7 @@ TABLES = {
     "signatures",
     "steps",
     "streams",
+    "task_times",
     "tensors",
     "torch_ops",
     "trace_flows",
