@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from .. import __version__
 from ..errors import WrongUsage
-from . import devices, runs, tune
+from . import devices, fuse, runs, tune
 from .candidates import candidates
 from .compare import compare
 from .demo import demo
@@ -40,6 +40,7 @@ class InOrderOfQuestions(TyperGroup):
     ORDER = (
         *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "compare"),
         "tune",
+        "fuse",
         *("devices", "query", "demo"),
     )
 
@@ -84,6 +85,7 @@ for command in (ingest, summary, hotspots, report, candidates, explain, size, co
     app.command()(spread(command))
 app.add_typer(runs.app, name="runs")
 app.add_typer(tune.app, name="tune")
+app.add_typer(fuse.app, name="fuse")
 app.add_typer(devices.app, name="devices")
 
 

@@ -85,6 +85,7 @@ class TableText:
     lead: str = ""  # one sentence on how to read it
     terminal_rows: int | None = None  # how many rows a terminal gets; None = all
     without: tuple[str, ...] = ()  # fields whose columns mean nothing in this table
+    details: int = 5  # reasons listed below the table in a terminal: the first ones matter most
 
 
 @functools.cache

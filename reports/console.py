@@ -28,8 +28,6 @@ from .headline import coverage_line, device_line, headline
 from .palette import BOUNDS, PALETTE
 from .tables import Cell, Table, facts_of, tables_of
 
-# Reasons listed below a table whose width has no room for the column: the first ones matter most.
-DETAILS_SHOWN: Final = 5
 SHAPE_LINES: Final = 3
 UNCUT_SHARE: Final = 0.31  # of the terminal that a column gets at most so that no word of it is cut
 HEADER_CELLS: Final = 9  # a number's header of several words takes a line for each rather than more than this
@@ -167,9 +165,9 @@ def _print_details(console: Console, table: Table) -> None:
     listed = [(row[0].text, detail) for row, detail in zip(table.rows, table.details, strict=True) if detail]
     if listed:
         console.print(Text("\nwhy", style="bold"))
-    for name, detail in listed[:DETAILS_SHOWN]:
+    for name, detail in listed[: table.details_shown]:
         console.print(Padding(Text(f"{shown(name or '')}  {shown(detail, 1000)}"), (0, 0)))
-    if (left := len(listed) - DETAILS_SHOWN) > 0:
+    if (left := len(listed) - table.details_shown) > 0:
         console.print(Text(f"… and {left} more: npu-roofline explain ID, or --format md", style="dim"))
 
 

@@ -130,6 +130,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "plain": Format(text=_plain),
     "raw": Format(text=_raw),
     "number": Format("{:,}"),
+    "number0": Format("{:,.0f}"),
     "id_number": Format("{}"),
     "decimal": Format("{:,.1f}"),
     "us": Format("{:,.2f}", unit="us"),

@@ -258,4 +258,5 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "devices": _devices,
     "runs": _runs,
     "query": _query,
+    "fuse-scan": _compare,
 }

@@ -71,6 +71,7 @@ class Table:
     lead: str = ""
     terminal_rows: int | None = None  # how many rows a terminal gets; None = all
     details: tuple[str, ...] = ()  # one text per row, for terminals without room for its column
+    details_shown: int = 5
     omitted: int = 0
 
     @property
@@ -126,6 +127,7 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
         details=tuple(str(field_value(row, spec.detail) or "") for row in kept)
         if spec.detail and spec.detail not in text.without
         else (),
+        details_shown=text.details,
         omitted=len(rows) - len(kept),
     )
 

@@ -34,7 +34,8 @@ class Kernel:
     stream: int | None = 2
     rank: int = 0
     duplicate: bool = False
-    shapes: tuple[str, str, str] | None = None  # inputs, dtype of all, output; all ND
+    # Inputs, dtype of all (or one each, with ;), output[, its dtype[, formats of the inputs]]; else ND.
+    shapes: tuple[str, ...] | None = None
     extra: dict[str, Any] = field(default_factory=dict)  # any other column of kernels
 
 
@@ -138,15 +139,15 @@ def _insert_signature(con: duckdb.DuckDBPyConnection, signature_id: int, kernel:
         "kernel_class": CLASSES.get(kernel.core or "", "aicore"),
     }
     if kernel.shapes is not None:
-        inputs, dtype, output = kernel.shapes
+        inputs, dtype, output, *more = kernel.shapes
         slots = inputs.count(";") + 1
         row |= {
             "input_shapes": inputs,
-            "input_dtypes": ";".join([dtype] * slots),
-            "input_formats": ";".join(["ND"] * slots),
+            "input_dtypes": dtype if ";" in dtype else ";".join([dtype] * slots),
+            "input_formats": more[1] if len(more) > 1 else ";".join(["ND"] * slots),
             "output_shapes": output,
-            "output_dtypes": dtype,
-            "output_formats": "ND",
+            "output_dtypes": more[0] if more else dtype,
+            "output_formats": ";".join(["ND"] * (output.count(";") + 1)),
         }
     _insert_row(con, "signatures", row)
 

@@ -26,7 +26,14 @@ def outcome(arguments: list[str]) -> tuple[int, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["hotspots", "--help"], ["runs", "show", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["hotspots", "--help"],
+        ["runs", "show", "--help"],
+        ["fuse", "scan", "--help"],
+    ],
 )
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     """No database, frame, figure or template library is loaded to print a help page."""
@@ -47,7 +54,7 @@ def test_every_command_has_a_place_and_a_help() -> None:
     group = get_command(app)
     assert sorted(group.commands) == sorted(InOrderOfQuestions.ORDER)
     commands = dict(group.commands)
-    for name in ("runs", "devices"):
+    for name in ("runs", "fuse", "devices"):
         commands |= {f"{name} {sub}": command for sub, command in group.commands[name].commands.items()}
     unexplained = [
         f"{name} {parameter.name}"

@@ -1,0 +1,83 @@
+"""The rows of `fuse` and `ops`, units beside every field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FusionRow:
+    """One kernel sequence that a fused call would replace, or that is left without one, merged over layers.
+
+    No kernel is in two rows. Times per step are medians over the steps that have the sequence.
+    """
+
+    id: str  # 'f-' and 8 hex digits of rule and signatures
+    status: str  # fits | check | excluded | no_operator | inform
+    api: str  # torch_npu call; '' = no operator known
+    rule: str  # rule id of analyzer/fusion/rules.toml; '' = no rule
+    level: str  # kernels | code | manual | inform: what deciding takes
+    sequence: str  # the kernels that would go, and in brackets those that stay, for people
+    types: tuple[str, ...]  # kernel types that would go, in stream order
+    context: tuple[str, ...]  # kernel types beside them that stay
+    input_shapes: str | None  # of the first kernel that would go
+    part: str  # before | layer | between | after | side; '' = no layers found
+    streams: tuple[int, ...]
+    layers: int  # distinct layers that have it; 0 outside the layers
+    positions: tuple[int, ...]  # in the layer (or part) of its first kernel
+    steps: int  # selected steps that have it
+    count: float  # occurrences per step, median
+    kernels: float  # kernels per step that would go, median
+    step_us: float  # summed duration of those kernels in a step
+    total_us: float  # over the selected steps
+    sequence_us: float  # one occurrence: sum of the medians of its kernels
+    floor_us: float | None  # fused kernel, one occurrence; None = shapes or device not known
+    expected_us: float | None  # fused kernel at the rates that its parts reach now
+    saving_low_us: float | None  # per step
+    saving_high_us: float | None  # per step, never above step_us
+    failing: str | None  # the documented limit that is not met
+    to_check: tuple[str, ...]  # limits that the export does not decide
+    fallbacks: tuple[str, ...]  # smaller calls that would fit inside, should this one not work
+    also: tuple[str, ...]  # other calls of the same kind
+    prepare: str  # what has to be done first
+    priority: int | None  # 1 = most used in the vendor's own models
+    source: str
+    reason: str = ""  # what fails, what is left to check, what to do first: one text
+    code: tuple[str, ...] = ()  # file:line of model code that produces it, where code was given
+
+
+@dataclass(frozen=True)
+class FusedRow:
+    """Kernels that are the work of a fused call already."""
+
+    type: str
+    api: str
+    rule: str
+    count: float  # per step, median
+    step_us: float
+    total_us: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FusionShare:
+    """One class of the kernels of the selection; every counted kernel is in exactly one."""
+
+    kind: str
+    kernels: float  # per step, mean
+    step_us: float  # per step, mean: the classes add up
+    share: float | None  # of the device time, 0..1
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """One rule of the table, as `fuse rules` lists it."""
+
+    number: int
+    rule: str
+    api: str
+    level: str
+    sequence: tuple[str, ...]
+    limits: tuple[str, ...]
+    priority: int
+    source: str

@@ -1,0 +1,48 @@
+"""`npu-roofline fuse`: which kernel sequences and which model code one fused operator would replace."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from .groups import spread
+from .options import Output, Selection
+
+app = typer.Typer(
+    help="Find kernel sequences and model code that one fused operator would replace.", no_args_is_help=True
+)
+
+
+@app.command("scan")
+@spread
+def scan(
+    *,
+    top: Annotated[
+        int | None, typer.Option("--top", metavar="N", min=1, help="Only the first N rows. [default: all]")
+    ] = None,
+    status: Annotated[
+        Literal["fits", "check", "excluded", "no_operator", "inform"] | None,
+        typer.Option("--status", help="Only rows of this status."),
+    ] = None,
+    selection: Selection,
+    output: Output,
+) -> None:
+    """List kernel sequences of a run that one torch_npu call would replace, with what it would save.
+
+    Sequences are matched on each stream in order, the longest first, and no kernel is in two of them. What is
+    fused already and what is left without an operator is listed with its time.
+    """
+    from ..analyzer.fusion import fuse_scan as ask
+
+    with selection.session() as session:
+        output.show(ask(session, top=top, status=status))
+
+
+@app.command("rules")
+@spread
+def rules(*, output: Output) -> None:
+    """List the rules: the sequences looked for, the limits checked, and where each comes from."""
+    from ..analyzer.fusion import fuse_rules as ask
+
+    output.show(ask())
