@@ -70,8 +70,14 @@ class Case:
         first, second = self._fullest(not cube), self._fullest(cube)
         if first is None:
             return cube if second is not None else not cube
+        if not self._ran(not cube) and self._ran(cube):
+            return cube
         full = self.options.pipe_bound
         return cube if first <= full < (second or 0.0) else not cube
+
+    def _ran(self, vector: bool) -> bool:
+        """Whether any pipe of a part was busy; a part that did not run is exported with zeros."""
+        return max(self.pipes_of(vector).values(), default=0.0) >= self.options.pipe_recorded
 
     def _fullest(self, vector: bool) -> float | None:
         """The busiest pipe of a part, scalar aside: a waiting part spins in its scalar pipe."""
@@ -130,8 +136,25 @@ class Case:
 
     @cached_property
     def measured(self) -> MeasuredBytes | None:
-        """Traffic that the run measured, if its metric mode does."""
-        return measured_bytes(self.measurement)
+        """Traffic that the run measured, if its metric mode does and it can be believed."""
+        return None if self.traffic_doubts else measured_bytes(self.measurement)
+
+    @cached_property
+    def traffic_doubts(self) -> tuple[str, ...]:
+        """Why the measured traffic cannot be: none at all, or more than L2 can move."""
+        found = measured_bytes(self.measurement)
+        if found is None or self.duration_us <= 0:
+            return ()
+        if found.total <= 0 and not found.logical and found.hit_rate is None and self.work.bytes_lo:
+            return (f"no traffic at all ({found.source}) cannot be: it was not recorded",)
+        roof = self.device.l2_read_write_bytes_s if self.device is not None else None
+        rate = max(found.total, found.logical or 0.0) / self.duration_us * 1e6
+        if roof is None or rate <= self.options.sanity_l2 * roof:
+            return ()
+        return (
+            f"measured {format_bytes_per_s(rate)} ({found.source}), more than L2 can move "
+            f"({format_bytes_per_s(roof)}): it is not believed",
+        )
 
     @property
     def hit_rate(self) -> float | None:

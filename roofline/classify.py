@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..units import format_us
 from . import steps_pipes as pipes
 from . import steps_shapes as shapes
+from .believed import believed
 from .case import Case, Verdict
 from .confidence import confidence_of, pmu_bound, shape_bound
 from .device_model import Device
@@ -73,8 +74,8 @@ def classify(work: Work, measurement: Measurement, device: Device | None, option
     """Label one signature from its medians by the decision procedure; without a device from its pipes
     only.
     """
-    believed, impossible = measurement.without_impossible_pipes(options.pipe_share_limit)
-    case = Case(work, believed, device, options)
+    trusted, doubts = believed(measurement, options)
+    case = Case(work, trusted, device, options)
     verdict = _decide(case)
     floors = case.floors.served_by_l2() if verdict.fed_by_l2 else case.floors
     anomaly = verdict.anomaly or _anomaly(case, floors)
@@ -85,7 +86,7 @@ def classify(work: Work, measurement: Measurement, device: Device | None, option
         confidence=confidence_of(case, verdict),
         reason=f"likely: {verdict.reason}" if guessed else verdict.reason,
         floors=floors,
-        notes=(*verdict.notes, *_notes(case, verdict), *_left_out(impossible)),
+        notes=(*verdict.notes, *_notes(case, verdict), *doubts, *case.traffic_doubts),
         single_pass=verdict.single_pass,
         anomaly=anomaly,
         fed_by_l2=verdict.fed_by_l2,
@@ -151,12 +152,6 @@ def _notes(case: Case, verdict: Verdict) -> tuple[str, ...]:
         *_zero_rows(case),
         *_spread(case),
     )
-
-
-def _left_out(impossible: tuple[str, ...]) -> tuple[str, ...]:
-    if not impossible:
-        return ()
-    return (f"busy shares that cannot be, so no pipe is believed: {', '.join(impossible)}",)
 
 
 def _few_cores(case: Case) -> tuple[str, ...]:

@@ -201,7 +201,9 @@ def _measured_compute_us(work: Work, measurement: Measurement, device: Device) -
         "vector": ("aiv_vector_fops", device.vector_peak_ops(work.compute_dtype or "fp16")),
         "none": ("", None),
     }[work.unit]
-    return _us(measurement.other.get(name), peak)
+    # No operations at all, where the shapes need some, is a counter that was not recorded.
+    counted = measurement.other.get(name)
+    return None if not counted and work.flops_lo else _us(counted, peak)
 
 
 def _intensity(work: Work) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 CUBE_PIPES = ("aic_mac", "aic_mte1", "aic_mte2", "aic_fixpipe", "aic_scalar")
 VECTOR_PIPES = ("aiv_vec", "aiv_mte2", "aiv_mte3", "aiv_scalar")
@@ -64,23 +64,6 @@ class Measurement:
     def has_pipes(self) -> bool:
         """True when the run recorded pipe ratios for this signature."""
         return any(self.ratios.get(pipe) is not None for pipe in (*CUBE_PIPES, *VECTOR_PIPES))
-
-    def without_impossible_pipes(self, limit: float) -> tuple[Measurement, tuple[str, ...]]:
-        """The measurement without pipes when one of them is busy for a share below 0 or above `limit`, and
-        which those are.
-
-        A counter that cannot be speaks against all others of the row: without mte2 at 9.9, the rest would say
-        that no pipe is full.
-        """
-        pipes = (*CUBE_PIPES, *VECTOR_PIPES)
-        impossible = tuple(
-            f"{pipe} {value:.3g}"
-            for pipe in pipes
-            if (value := self.ratios.get(pipe)) is not None and not 0 <= value <= limit
-        )
-        if not impossible:
-            return self, ()
-        return replace(self, ratios={**self.ratios, **dict.fromkeys(pipes)}), impossible
 
     @property
     def core_time_us(self) -> float | None:

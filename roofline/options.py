@@ -44,6 +44,9 @@ class RooflineOptions:
     # pipes
     pipe_bound: float = option(0.8, "the vendor's tools call a pipe the limit above 0.8", 0.1, 1)
     pipe_share_limit: float = option(1.05, "no pipe is busy for longer than its core; more is damage", 1, 10)
+    pipe_recorded: float = option(
+        0.01, "the idlest real kernels keep a pipe busy for 0.027 of the time; less was not recorded", 0, 1
+    )
     used_cores_minimum: int = option(8, "fewer than 7 cores cannot saturate HBM", 1, 1024)
     icache_note: float = option(0.1, "instruction cache misses worth a note, not a label", 0, 1)
     mte2_over_mac: float = option(0.2, "cubes run both pipes at 0.75-0.85 together when balanced", 0, 1)

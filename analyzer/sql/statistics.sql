@@ -3,6 +3,7 @@
 -- Results: _single_kernels, places with one kernel, which is its own median (a capture of one step is all such places,
 -- and a million medians over one value each would cost ten times as much); and the table _statistics of all others.
 -- Percentiles are true ones: quantile_cont keeps every value. greatest() skips NULL, so an AIV-only row has a gap too.
+-- Rows whose core times are both 0 have no counters: their zeros are in no PMU value either.
 -- A duration of 0 was not measured: such rows count, and are in no median, percentile or PMU value.
 -- The most frequent block is counted and not asked of mode(), whose state per group is ten times as large.
 

@@ -8,7 +8,7 @@ WITH medians AS (
         run_id, rank_id, signature_id, part, position,
         quantile_cont(COLUMNS(lambda name: list_contains(getvariable('measured_columns'), name)), 0.5)
     FROM _repeated_kernels
-    WHERE duration_us > 0
+    WHERE duration_us > 0 AND (greatest(aicore_time_us, aiv_time_us) > 0 OR coalesce(aicore_time_us, aiv_time_us) IS NULL)
     GROUP BY run_id, rank_id, signature_id, part, position
 )
 SELECT s.*, m.* EXCLUDE (run_id, rank_id, signature_id, part, position)

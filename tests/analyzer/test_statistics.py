@@ -101,6 +101,17 @@ def test_rows_without_a_duration_are_named_and_not_labelled() -> None:
     assert "1 of 3 rows have a duration of 0 and are in no median" in add.notes
 
 
+def test_rows_without_counters_enter_no_pipe() -> None:
+    """Core times 0, 0 and 9 us with mac 0, 0 and .4: two rows were not recorded, the third is .4, not 0."""
+    rows = [
+        _kernel(i * 100, 10, 0, aicore_time_us=t, aiv_time_us=0.0, aic_mac_ratio=m)
+        for i, (t, m) in enumerate(((0.0, 0.0), (0.0, 0.0), (9.0, 0.4)))
+    ]
+    session = session_of(rows)
+    [row] = session.rows("SELECT * FROM selected_statistics WHERE part IS NULL")
+    assert (row["count"], row["median_us"], row["aic_mac_ratio"]) == (3, 10.0, 0.4)
+
+
 def test_selected_steps_leave_zero_durations_out_too() -> None:
     """Step 2 has 0 and 8 us, step 1 has 4 us: of step 2 alone the median is 8."""
     session = session_of([Kernel(0, 4.0), Kernel(100, 0.0, step=2), Kernel(200, 8.0, step=2)], steps=(2,))
