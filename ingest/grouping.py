@@ -59,6 +59,11 @@ class FoundRank:
         return [file for file in self.files if file.role == "trace" and file.ignored is None]
 
     @property
+    def large_files(self) -> list[FoundFile]:
+        """The files that take long enough to read for the profiler to be still writing them."""
+        return [*self.kernel_files, *self.counter_files, *self.trace_files]
+
+    @property
     def holds(self) -> list[str]:
         """Kinds of files found, sorted."""
         return sorted({file.kind for file in self.files})

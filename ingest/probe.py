@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +70,42 @@ def fingerprint(path: Path) -> Fingerprint:
     if last not in (b"\n", b""):
         lines += 1
     return Fingerprint(digest.hexdigest(), size, lines, has_nul)
+
+
+@contextmanager
+def unchanged(paths: Sequence[Path]) -> Iterator[None]:
+    """Read files inside of it: one that grows, is replaced or vanishes meanwhile was not read as it is.
+
+    Raises UnsupportedExport, which names it, at the end or in place of what the change led to.
+    """
+    before = [_state(path) for path in paths]
+    try:
+        yield
+    except Exception as error:
+        _refuse_changed(paths, before, error)
+        raise
+    _refuse_changed(paths, before, None)
+
+
+def _refuse_changed(
+    paths: Sequence[Path], before: Sequence[tuple[int, ...] | None], error: Exception | None
+) -> None:
+    for path, state in zip(paths, before, strict=True):
+        now = _state(path)
+        if now != state:
+            what = "vanished" if now is None else "changed"
+            raise UnsupportedExport(
+                f"{path} {what} while it was read", "wait until the profiler has written it, and ingest again"
+            ) from error
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Size, time of change and identity of a file; None when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _first_line(path: Path, limit: int) -> bytes:

@@ -17,12 +17,13 @@ from .database import CONNECTION_CONFIG, create_schema, no_space, transaction
 from .discover import Discovery, discover
 from .grouping import FoundRank, is_database
 from .host_csv import host_files, read_host_rank
-from .kernel_table import read_kernel_files
+from .kernel_table import KernelFile, read_kernel_files
 from .naming_runs import default_name
 from .opprof import OPERATOR_FILE
 from .opprof_kernels import read_operator_kernels
 from .options import DEFAULTS, IngestOptions
-from .profiler_db import read_counters, read_profiler_database
+from .probe import unchanged
+from .profiler_db import CounterFile, read_counters, read_profiler_database
 from .scratch import scratch_folder
 from .signatures import SignatureRow
 from .staged_rank import StagedRank, write_others, write_rank
@@ -206,18 +207,8 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     scratch = folder / "scratch.duckdb"
     con = _connect(scratch, options, options.columns_to_read, threads)
     try:
-        traces: list[TraceFile] = []
-        if rank.kernel_files[0].kind in TRACE_KINDS:
-            files, traces = read_trace_kernels(con, [file.path for file in rank.kernel_files], options)
-        elif rank.kernel_files[0].kind == OPERATOR_FILE:
-            files = read_operator_kernels(con, rank, options)
-        elif is_database(rank.kernel_files[0]):
-            files = [read_profiler_database(con, rank.kernel_files[0].path, options)]
-        else:
-            files = read_kernel_files(con, [file.path for file in rank.kernel_files], folder, options)
-        counters = [read_counters(con, file.path, options) for file in rank.counter_files]
-        traces += read_traces(con, [file.path for file in rank.trace_files], options)
-        add_counters(con)
+        with unchanged([file.path for file in rank.large_files]):
+            read = _read_files(con, rank, folder, options)
         con.execute("CHECKPOINT")
     except OSError as error:
         if no_space(error):  # that is no fault of the rank: without it the run would land in part
@@ -226,7 +217,29 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
         raise InputMissing(f"{where} cannot be read: {error.strerror or error}", "check the file") from error
     finally:
         con.close()
+    files, counters, traces = read
     return RankKernels(files, scratch, counters, traces)
+
+
+def _read_files(
+    con: duckdb.DuckDBPyConnection, rank: FoundRank, folder: Path, options: IngestOptions
+) -> tuple[list[KernelFile], list[CounterFile], list[TraceFile]]:
+    """What each of the large files of a rank gave: kernel tables, databases for their counters, traces."""
+    traces: list[TraceFile] = []
+    paths = [file.path for file in rank.kernel_files]
+    kind = rank.kernel_files[0].kind
+    if kind in TRACE_KINDS:
+        files, traces = read_trace_kernels(con, paths, options)
+    elif kind == OPERATOR_FILE:
+        files = read_operator_kernels(con, rank, options)
+    elif is_database(rank.kernel_files[0]):
+        files = [read_profiler_database(con, paths[0], options)]
+    else:
+        files = read_kernel_files(con, paths, folder, options)
+    counters = [read_counters(con, file.path, options) for file in rank.counter_files]
+    traces += read_traces(con, [file.path for file in rank.trace_files], options)
+    add_counters(con)
+    return files, counters, traces
 
 
 def _write_run(

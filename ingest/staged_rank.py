@@ -193,7 +193,10 @@ def _host_file_row(read: HostFile) -> _FileRow:
 def _info_file_row(file: FoundFile, problem: str | None) -> _FileRow:
     if problem:
         return _FileRow(file, "failed", note=problem)
-    return _FileRow(file, "read", fingerprint(file.path).sha256)
+    try:
+        return _FileRow(file, "read", fingerprint(file.path).sha256)
+    except NpuRooflineError as error:  # it was there a moment ago; the kernels do not hang on it
+        return _FileRow(file, "failed", note=error.message)
 
 
 def _trace_notes(con: duckdb.DuckDBPyConnection, rank_id: int, options: IngestOptions) -> list[str]:
