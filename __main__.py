@@ -1,5 +1,5 @@
 """Lets `python -m npu_roofline` stand in for the `npu-roofline` script."""
 
-from .cli.main import main
+from .cli.entry import main
 
 main()

@@ -1,0 +1,21 @@
+"""Where the program starts: nothing is imported yet that takes long enough to be interrupted."""
+
+from __future__ import annotations
+
+import signal
+
+
+def main() -> None:
+    """Entry point of the `npu-roofline` script.
+
+    Loading the commands takes a tenth of a second. Ctrl-C in it ends the process as the system ends one,
+    without a traceback; nothing was begun that would have to be put in order.
+    """
+    handled_by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handled_by_python:  # not where the caller has it ignored, as nohup and `&` in a script do
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from .main import main as run_commands
+
+    if handled_by_python:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run_commands()
