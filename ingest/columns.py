@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from ..errors import UnsupportedExport
 # Cells that say "not recorded" (formats.md 8.3); an empty cell says the same.
 NOT_RECORDED = ("N/A", "NA", "NULL", "")
 _ANY_MODE = "any"
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ def resolve(header: Sequence[str], table: str, where: str) -> Header:
     """
     known, ignored = _spellings(table)
     fields = tuple(known.get(_bare(name)) for name in header)
+    _refuse_headless(header, fields, where)
     _refuse_duplicates(header, fields, where)
     found = {column.name for column in fields if column is not None}
     missing = [column for column in known.values() if column.required and column.name not in found]
@@ -87,6 +90,18 @@ def kernel_columns() -> tuple[Column, ...]:
 def _bare(name: str) -> str:
     """A header name without blanks and case: `cube_utilization( %)` is `cube_utilization(%)`."""
     return "".join(name.split()).lower()
+
+
+def _refuse_headless(header: Sequence[str], fields: Sequence[Column | None], where: str) -> None:
+    """A first line of values and no known name is a row: the header was cut off."""
+    cells = [name.strip().strip("\"'") for name in header]
+    values = sum(cell.upper() in NOT_RECORDED or bool(_NUMBER.fullmatch(cell)) for cell in cells)
+    if any(fields) or len(cells) < 2 or values < len(cells) / 4:
+        return
+    raise UnsupportedExport(
+        f"{where}: no header row: the first line holds values ({', '.join(cells[:4])}, ...)",
+        "put back the line with the column names, or export the profile again",
+    )
 
 
 def _refuse_duplicates(header: Sequence[str], fields: Sequence[Column | None], where: str) -> None:
