@@ -17,10 +17,15 @@ _NOT_FINITE = ("nan", "-nan", "+nan", "inf", "-inf", "+inf", "infinity", "-infin
 
 
 def number_text(text: str, column: Column) -> str | None:
-    """The cell as a number in plain text, '' when it says "not recorded", None when it is no number."""
+    """The cell as a number in plain text, '' when it says "not recorded", None when it is no number.
+
+    NaN and infinity stay what they are where the column can hold them: they are counted later.
+    """
     bare = text.strip(_STRAY)
-    if bare in NOT_RECORDED or bare.lower() in _NOT_FINITE:
+    if bare in NOT_RECORDED:
         return ""
+    if bare.lower() in _NOT_FINITE:
+        return "nan" if column.type == "DOUBLE" else None
     if column.type == "DOUBLE":
         return bare if _NUMBER.fullmatch(bare) and float(bare) not in (float("inf"), float("-inf")) else None
     match = _INTEGER.fullmatch(bare)

@@ -33,6 +33,16 @@ def raw_columns(headers: Sequence[Header]) -> list[Column]:
     return [column for column in kernel_columns() if column.mode is None or column.name in present]
 
 
+def counters_of(headers: Sequence[Header]) -> list[str]:
+    """Names of the columns of `raw` that hold measurements beside the duration, in order."""
+    present = frozenset().union(*(header.names for header in headers))
+    return [
+        column.name
+        for column in kernel_columns()
+        if column.type == "DOUBLE" and column.name in present and column.name != "duration_us"
+    ]
+
+
 def create_raw(columns: Sequence[Column]) -> str:
     """CREATE TABLE for the rows of one rank as they stand in its files, before numbering and joins."""
     typed = [f"{column.name} {column.type}" for column in columns if column.name != "start"]
@@ -53,7 +63,7 @@ def insert_rows(header: Header, has_line: bool, options: IngestOptions) -> str:
     The read is strict: a cell of the wrong type, a wrong number of fields or broken quotes end it.
     """
     present = {column.name: (f"c{index}", column) for index, column in enumerate(header.fields) if column}
-    cells = ", ".join(f"{_typed(cell, column)} AS {name}" for name, (cell, column) in present.items())
+    cells = ", ".join(f"{cell} AS {name}" for name, (cell, _) in present.items())
     absent = ", ".join(
         f"NULL AS {column.name}"
         for column in kernel_columns()
@@ -92,8 +102,3 @@ def unbelievable_rows(options: IngestOptions) -> str:
 def literal_path(path: Path) -> str:
     """A path for read_csv, which would take * ? [ in a folder's name for a pattern."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
-
-
-def _typed(cell: str, column: Column) -> str:
-    """The cell itself; NaN and infinity are no measurements."""
-    return f"CASE WHEN isfinite({cell}) THEN {cell} END" if column.type == "DOUBLE" else cell

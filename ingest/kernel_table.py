@@ -16,12 +16,14 @@ from .columns import Header, resolve
 from .database import no_space
 from .kernel_sql import (
     cell_types,
+    counters_of,
     create_raw,
     insert_rows,
     literal_path,
     raw_columns,
     unbelievable_rows,
 )
+from .mend_rows import drop_non_finite, reject_far_rows
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint, read_header
 from .split import split_rows
@@ -61,6 +63,9 @@ def read_kernel_files(
         for number, (path, header) in enumerate(zip(paths, headers, strict=True))
     ]
     _refuse_two_devices(con, paths)
+    notes = drop_non_finite(con, counters_of([file.header for file in files]))
+    files[0].notes += notes
+    reject_far_rows(con, files, options)
     return files
 
 

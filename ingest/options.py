@@ -32,9 +32,13 @@ class IngestOptions:
     header_limit_bytes: int = 1 << 16
     # How much of a rejected row is kept, to recognise it by.
     reject_text_limit: int = 400
-    # Eleven days in one kernel, or a start after the year 2262 (2^63 ns), is damage, not a measurement.
-    duration_limit_us: float = 1e12
+    # A day in one kernel (a collective gives up after half an hour), or a start after the year 2262 (2^63 ns),
+    # is damage, not a measurement.
+    duration_limit_us: float = 86_400e6
     start_limit_us: int = 9_200_000_000_000_000
+    # Captures last seconds to minutes. A lost start time is 0, a damaged one of another year; the steps of
+    # one capture are never a day apart.
+    far_start_days: float = 1.0
     # Rows with less cube utilization carry too few digits of it for cores x MHz (formats.md 11).
     evidence_min_utilization_pct: float = 1.0
     # Clocks of Ascend cores: 800 MHz idle, 900 (2019) to 1850 (devices.md 3); anything else is no clock.

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InternalError, NpuRooflineError, UnsupportedExport
 from .columns import NOT_RECORDED, Column, Header, header_of, kernel_columns
 from .database import read_sql
-from .kernel_sql import KEY_COLUMNS, SIGNATURE_TEXTS, create_raw, raw_columns
+from .kernel_sql import KEY_COLUMNS, SIGNATURE_TEXTS, counters_of, create_raw, raw_columns
 from .kernel_table import KernelFile
+from .mend_rows import drop_non_finite, set_far_rows_apart
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint
 from .profiler_about import chip_names
@@ -56,6 +57,8 @@ def read_profiler_database(con: duckdb.DuckDBPyConnection, path: Path, options: 
         tables = _copy_tables(con, source)
         header, notes = _read_kernels(con, tables, options)
         _refuse_two_devices(con, path)
+        notes += drop_non_finite(con, counters_of([header]))
+        set_far_rows_apart(con, options.far_start_days)
         notes += [*source.notes, *_chip_notes(source), *copy_counters(con, source)]
     _refuse_change(path, before)
     rows, kept, rejected = _counts(con, path)

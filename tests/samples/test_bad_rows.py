@@ -30,6 +30,7 @@ def table() -> Rows:
 def ingest(tmp_path: Path, data: bytes) -> tuple[int, dict[str, Any] | None, str]:
     """Exit code, answer (None when refused) and stderr of ingesting a file with these bytes."""
     file = tmp_path / "kernel_details.csv"
+    tmp_path.mkdir(exist_ok=True)
     file.write_bytes(data)
     arguments = [
         "ingest",
@@ -127,6 +128,84 @@ def test_zero_is_a_duration(table: Rows, tmp_path: Path) -> None:
     table[3][table[0].index("Duration(us)")] = "0.000"
     code, answer, _ = ingest(tmp_path, text(table))
     assert (code, counts(answer)) == (0, (30, 30, 0))
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("0", "start time is 0"),
+        ("0.000", "start time is 0"),
+        ("946684800000000.000", "days before the middle row of the capture"),
+        ("4102444800000000.000", "days after the middle row of the capture"),
+    ],
+)
+def test_a_start_of_another_time_is_set_aside(start: str, said: str, table: Rows, tmp_path: Path) -> None:
+    """Start 0, of the year 2000 and of 2100: the row is a reject with its own line and text, and the step is
+    as long as that of the other 29 rows.
+    """
+    column = table[0].index("Start Time(us)")
+    code, answer, _ = ingest(tmp_path / "without", text(table[:9] + table[10:]))
+    expected = wall_us(tmp_path / "without")
+    table[9][column] = start
+    code, answer, _ = ingest(tmp_path / "with", text(table))
+    assert (code, counts(answer)) == (4, (30, 29, 1))
+    assert answer is not None
+    [reject] = answer["rejects"]
+    assert reject["line"] == 10
+    assert said in reject["reason"]
+    assert start in reject["text"]
+    assert wall_us(tmp_path / "with") == expected
+    code, out, _ = command_line(
+        "query",
+        "SELECT min(file_row), max(file_row), count(*) FILTER (file_row = 10) FROM kernels",
+        "--db",
+        str(tmp_path / "with" / "runs.duckdb"),
+        "--format",
+        "csv",
+    )
+    assert out.splitlines()[-1] == "2,31,0"
+
+
+def test_a_capture_that_starts_at_zero_is_one(table: Rows, tmp_path: Path) -> None:
+    """Excerpts are written with starts from 0: all 30 rows are of one time and stay."""
+    column = table[0].index("Start Time(us)")
+    for number, row in enumerate(table[1:]):
+        row[column] = f"{number * 50}.000"
+    code, answer, _ = ingest(tmp_path, text(table))
+    assert (code, counts(answer)) == (0, (30, 30, 0))
+
+
+@pytest.mark.parametrize("value", ["NaN", "inf", "-inf", "Infinity"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_counter_that_is_no_number_is_named(value: str, damaged: bool, table: Rows, tmp_path: Path) -> None:
+    """NaN and infinity in two counters of one row: kept as not measured, counted by column; also in a file
+    that has to be split because another row is cut.
+    """
+    for name in ("aic_mac_ratio", "aic_mte2_ratio"):
+        table[3][table[0].index(name)] = value
+    if damaged:
+        table[5] = table[5][:10]
+    code, answer, _ = ingest(tmp_path, text(table))
+    assert (code, counts(answer)) == ((4, (30, 29, 1)) if damaged else (0, (30, 30, 0)))
+    assert answer is not None
+    for name in ("aic_mac_ratio", "aic_mte2_ratio"):
+        assert any(f"1 cell of {name} is NaN or infinite" in note for note in answer["notes"])
+
+
+def test_a_table_without_its_header_row_is_told_so(table: Rows, tmp_path: Path) -> None:
+    """The first line is a row: what is missing is the header, not one of two equal columns."""
+    code, answer, err = ingest(tmp_path, text(table[1:]))
+    assert (code, answer) == (3, None)
+    assert "no header row" in err
+    assert "twice" not in err
+
+
+def wall_us(folder: Path) -> list[float]:
+    """Walls of the steps of the run in a folder."""
+    database = str(folder / "runs.duckdb")
+    code, out, _ = command_line("summary", "--by", "step", "--db", database, "--format", "json")
+    assert code == 0
+    return [row["wall_us"] for row in json.loads(out)["rows"]]
 
 
 def test_two_devices_in_one_file_are_not_mixed(table: Rows, tmp_path: Path) -> None:
