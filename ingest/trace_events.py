@@ -98,8 +98,10 @@ def _insert(
 
 def _list(text: bytes) -> bytes:
     """The JSON list that DuckDB is given: time stamps as texts, and no two names that it takes for one."""
-    for spelling, name in trace_data()["renamed"].items():
-        text = text.replace(f'"{spelling}"'.encode(), f'"{name}"'.encode())
+    renamed = trace_data()["renamed"]
+    if f'"{next(iter(renamed))}"'.encode() in text:
+        for spelling, name in renamed.items():
+            text = text.replace(f'"{spelling}"'.encode(), f'"{name}"'.encode())
     return b"[" + with_text_stamps(text) + b"]"
 
 
@@ -166,7 +168,11 @@ def _batches(
 
 def _structure() -> str:
     """The members that are read, as from_json wants them."""
-    args = ", ".join(f'"{row["spelling"]}": "{row["type"]}"' for row in trace_data()["args"].values())
+    args = ", ".join(
+        f'"{spelling}": "{row["type"]}"'
+        for row in trace_data()["args"].values()
+        for spelling in row["spellings"]
+    )
     members = ", ".join(f'"{name}": "{type_}"' for name, type_ in _MEMBERS.items())
     return f'[{{{members}, "args": {{{args}}}}}]'
 
@@ -174,7 +180,7 @@ def _structure() -> str:
 @lru_cache(maxsize=1)
 def _insert_sql() -> str:
     """A piece that is no JSON gives one row that says so. Time stamps: see kernel_sql, exact integer ns."""
-    args = ", ".join(f'e.args."{row["spelling"]}" AS {name}' for name, row in trace_data()["args"].items())
+    args = ", ".join(f"{_first(row['spellings'])} AS {name}" for name, row in trace_data()["args"].items())
     return (
         "INSERT INTO trace_events BY NAME SELECT $file AS file, piece, CASE "
         f"WHEN e.ph = '{_DAMAGED}' THEN '{_DAMAGED}' "
@@ -189,10 +195,17 @@ def _insert_sql() -> str:
         "THEN stamp + CAST(round(e.dur * 1000) AS BIGINT) END AS end_ns, "
         f"e.id, {args} FROM (SELECT piece, e, "
         "CASE WHEN NOT contains(e.ts, 'e') AND NOT contains(e.ts, 'E') "
-        "THEN TRY_CAST(TRY_CAST(e.ts AS DECIMAL(19, 3)) * 1000 AS BIGINT) END AS stamp FROM ("
+        # The form that torch_npu and msprof write; a decimal of 19 digits is computed with 128 bits.
+        "THEN CASE WHEN e.ts[-4] = '.' THEN TRY_CAST(replace(e.ts, '.', '') AS BIGINT) "
+        "ELSE TRY_CAST(TRY_CAST(e.ts AS DECIMAL(19, 3)) * 1000 AS BIGINT) END END AS stamp FROM ("
         "SELECT piece, unnest(coalesce(TRY(from_json(text, $structure)), "
         f'from_json(\'[{{"ph": "{_DAMAGED}"}}]\', $structure))) AS e FROM trace_texts))'
     )
+
+
+def _first(spellings: Sequence[str]) -> str:
+    cells = [f'e.args."{spelling}"' for spelling in spellings]
+    return cells[0] if len(cells) == 1 else f"coalesce({', '.join(cells)})"
 
 
 def _damaged(con: duckdb.DuckDBPyConnection, number: int) -> set[int]:

@@ -59,8 +59,8 @@ def _joined(con: duckdb.DuckDBPyConnection, rank_id: int) -> list[str]:
     if not kernels:
         return []
     return [
-        f"of {kernels:,} kernels {_part(tasks, kernels)} are tasks of the trace, for {_part(ops, kernels)} it "
-        f"says which operator launched them, for {_part(sources, kernels)} from which source line"
+        f"of {kernels:,} kernels {_part(tasks, kernels)} are tasks of the trace, for {_part(ops, kernels)} "
+        f"it says which operator launched them, for {_part(sources, kernels)} from which source line"
     ]
 
 

@@ -24,11 +24,12 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BLANK = b" \t\r\n"
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 _RECORD_AGAIN = "export the trace again, or leave this file out"
-# Between two events. In valid JSON this never stands inside a text: a quote there would be escaped, and behind
-# a closing quote no letter follows. Inside the args of an event it may, which shows when the piece is parsed.
+# Between two events. In valid JSON this never stands inside a text: a quote there would be escaped, and
+# behind a closing quote no letter follows. Inside the args of an event it may; then the piece is no JSON.
 BOUNDARY = re.compile(rb'\}\s*,\s*(\{)\s*"(?:ph|name|pid|tid|ts|dur|cat|id|args|bp|s)"\s*:')
 # Time stamps that are numbers: a double of 1.7e15 us has steps of a quarter of a us, so they are made texts.
 _NUMBER_STAMP = re.compile(rb'"ts"\s*:\s*(-?[0-9][0-9.eE+-]*)')
+_STAMP = re.compile(rb'"ts"\s*:\s*(.)')
 _TAIL_BYTES = 1 << 16
 
 
@@ -215,6 +216,12 @@ def _last_boundary(buffer: bytes) -> tuple[int, int] | None:
 
 def with_text_stamps(text: bytes) -> bytes:
     """The same events with every time stamp a text, so that no digit of it is lost."""
-    if text.count(b'"ts"') == text.count(b'"ts": "') + text.count(b'"ts":"'):
+    if all(found is None or found[1] == b'"' for found in (_STAMP.search(text), _last_stamp(text))):
         return text
     return _NUMBER_STAMP.sub(rb'"ts":"\1"', text)
+
+
+def _last_stamp(text: bytes) -> re.Match[bytes] | None:
+    """A writer writes all stamps alike, and where two are merged, each its own events in a row."""
+    at = text.rfind(b'"ts"')
+    return None if at < 0 else _STAMP.match(text, at)

@@ -96,7 +96,7 @@ FROM trace_events WHERE ph = 'X' AND level IS NOT NULL AND task_type IS NULL
 
 def _ranges() -> str:
     cases = [
-        f"WHEN cat = {quoted(rule['category'])} AND {matches(rule['pattern'], 'name')} "
+        f"WHEN cat = {quoted(rule['category'])} AND starts_with(name, {quoted(rule['begins'])}) "
         f"THEN {quoted(rule['kind'])}"
         for rule in trace_data()["range"]
     ]
@@ -111,10 +111,10 @@ def _ranges() -> str:
 # Parts of collectives say how much they move; the tasks that they are stand among those of the hardware too.
 _PARTS = """
 CREATE VIEW t_parts AS
-SELECT part_stream AS stream_id, start_ns, max(part_size) AS bytes, any_value(name) AS name,
-    any_value(part_task_type) AS task_type, any_value(part_task) AS task_id, max(end_ns) AS end_ns,
+SELECT stream AS stream_id, start_ns, max(size) AS bytes, any_value(name) AS name,
+    any_value(part_task_type) AS task_type, any_value(task) AS task_id, max(end_ns) AS end_ns,
     any_value(pid) AS pid, any_value(tid) AS tid, min(rowid) AS number
-FROM trace_events WHERE ph = 'X' AND part_task_type IS NOT NULL GROUP BY ALL
+FROM trace_events WHERE ph = 'X' AND part_task_type IS NOT NULL GROUP BY stream, start_ns
 """
 
 
@@ -125,8 +125,9 @@ def _tasks() -> str:
 CREATE VIEW t_tasks AS
 WITH hardware AS (
     SELECT rowid AS number, {kind} AS kind, name, task_type, pid, tid, start_ns, end_ns,
-        coalesce(physic_stream, stream, tid) AS stream_id, task AS task_id,
-        nullif(subtask, {_NONE}) AS context_id, model AS model_id, nullif(connection, {_NONE}) AS connection_id, size AS bytes, direction
+        coalesce(stream, tid) AS stream_id, task AS task_id,
+        nullif(subtask, {_NONE}) AS context_id, model AS model_id,
+        nullif(connection, {_NONE}) AS connection_id, size AS bytes, direction
     FROM trace_events WHERE ph = 'X' AND task_type IS NOT NULL
 ),
 collectives AS (
@@ -172,17 +173,16 @@ def _counters() -> str:
 
 def _counter(rule: dict[str, Any]) -> str:
     """One kind of sample. A share that the file calls per cent is one when no sample is above 1."""
-    column = rule["column"]
     detail = (
         f"'{rule['label']} ' || regexp_extract(name, {quoted(rule['name'])}, 1)"
         if "label" in rule
         else "NULL"
     )
-    value = f"{column} * {rule['factor']!r}"
+    value = f"value * {rule['factor']!r}"
     if rule.get("may_be_share"):
-        value = f"{value} * CASE WHEN max({column}) OVER () <= 1 THEN 100.0 ELSE 1.0 END"
+        value = f"{value} * CASE WHEN max(value) OVER () <= 1 THEN 100.0 ELSE 1.0 END"
     return (
         f"SELECT start_ns AS timestamp_ns, {quoted(rule['counter'])} AS counter, {value} AS value, "
         f"{quoted(rule['unit'])} AS unit, CAST({detail} AS VARCHAR) AS detail FROM trace_events "
-        f"WHERE ph = 'C' AND isfinite({column}) AND {matches(rule['name'], 'name')}"
+        f"WHERE ph = 'C' AND isfinite(value) AND {matches(rule['name'], 'name')}"
     )

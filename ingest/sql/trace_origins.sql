@@ -25,7 +25,8 @@ SELECT thread_id, at_ns FROM trace_launches WHERE thread_id IS NOT NULL GROUP BY
 
 -- The innermost of the operators that start at one moment.
 CREATE OR REPLACE TEMP TABLE trace_starts AS
-SELECT thread_id, start_ns AS at_ns, arg_min(op_id, end_ns - start_ns) AS op_id, min(end_ns) AS end_ns
+SELECT thread_id, start_ns AS at_ns, arg_min(op_id, end_ns - start_ns) AS op_id, min(end_ns) AS end_ns,
+    bool_or(call_stack IS NOT NULL) AS has_stack
 FROM scratch.t_ops GROUP BY ALL;
 
 -- Operators of the dispatcher that stand in no other one.
@@ -36,10 +37,19 @@ QUALIFY start_ns >= coalesce(max(end_ns) OVER (
     PARTITION BY thread_id ORDER BY start_ns, end_ns DESC, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
 ), start_ns);
 
+-- Python functions tell the source only of launches without a call stack.
+CREATE OR REPLACE TEMP TABLE trace_bare_threads AS
+SELECT DISTINCT thread_id FROM trace_points ANTI JOIN (FROM trace_starts WHERE has_stack) USING (thread_id, at_ns);
+
 CREATE OR REPLACE TEMP TABLE trace_kept_ranges AS
-SELECT kind, name, thread_id, start_ns, end_ns FROM scratch.t_ranges
-WHERE end_ns > start_ns AND (kind IN ('module', 'mstx')
-    OR (kind = 'python' AND NOT regexp_full_match(name, getvariable('trace_framework'))));
+SELECT kind, name, thread_id, start_ns, end_ns FROM scratch.t_ranges WHERE kind IN ('module', 'mstx') AND end_ns > start_ns
+UNION ALL
+SELECT kind, name, thread_id, start_ns, end_ns
+FROM (FROM scratch.t_ranges WHERE kind = 'python' AND end_ns > start_ns AND thread_id IN (FROM trace_bare_threads))
+SEMI JOIN (
+    SELECT name FROM (SELECT DISTINCT name FROM scratch.t_ranges WHERE kind = 'python')
+    WHERE NOT regexp_full_match(name, getvariable('trace_framework'))
+) USING (name);
 
 CREATE OR REPLACE TEMP TABLE trace_depths AS
 SELECT kind, thread_id, at_ns, step, name, end_ns,
