@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format docs images bench fuzz accidents clean
+.PHONY: help install demo test lint format docs images bench wheels fuzz accidents clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -49,6 +49,15 @@ images: $(INSTALLED) ## Take the pictures of docs/ anew, with Chromium
 
 bench: $(INSTALLED) ## Speed and memory on input that it makes itself, as ratios within one run
 	$(BIN)/python -m bench
+
+# Outside the checkout: the wheels are large, and not ours to pass on.
+WHEELS ?= $(HOME)/.cache/npu-roofline/wheels
+wheels: $(INSTALLED) ## Download the torch_npu wheels that some tests read, into WHEELS
+	mkdir -p $(WHEELS)
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 310 \
+	  --platform manylinux_2_28_x86_64 --dest $(WHEELS) torch_npu==2.14.0
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 310 \
+	  --platform manylinux2014_x86_64 --dest $(WHEELS) torch_npu==2.1.0.post8
 
 fuzz: $(INSTALLED) ## Mutated exports in quantity; a fixed few hundred of them are part of the tests
 	$(BIN)/python -m tests.fuzz

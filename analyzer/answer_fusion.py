@@ -81,3 +81,36 @@ class RuleRow:
     limits: tuple[str, ...]
     priority: int
     source: str
+
+
+@dataclass(frozen=True)
+class OperatorRow:
+    """One operator of torch_npu: whether it exists, and whether it is documented, in each source asked."""
+
+    name: str
+    status: str  # in the first source that has it: documented | documented_no_schema | schema_only
+    availability: tuple[str, ...]  # per source in the order given: the same words, or absent
+    description: str  # first sentence of the docstring; '' = no docstring, which is not 'unavailable'
+    signature: str  # '' = not in a function list
+    rules: tuple[str, ...]  # rules of `fuse` that propose it
+    score: int | None = None  # of a search
+
+
+@dataclass(frozen=True)
+class OperatorSection:
+    """One line of what is known about an operator, with where it was read."""
+
+    section: str  # given at its first line
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class OperatorSourceRow:
+    """One torch_npu that was read."""
+
+    source: str
+    version: str | None
+    documented: int  # names with a docstring
+    schema_only: int  # npu_ functions without one, gradients left out
+    operators: int

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from .. import __version__
 from ..errors import WrongUsage
-from . import devices, fuse, runs, tune
+from . import devices, fuse, ops, runs, tune
 from .candidates import candidates
 from .compare import compare
 from .demo import demo
@@ -40,7 +40,7 @@ class InOrderOfQuestions(TyperGroup):
     ORDER = (
         *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "compare"),
         "tune",
-        "fuse",
+        *("fuse", "ops"),
         *("devices", "query", "demo"),
     )
 
@@ -86,6 +86,7 @@ for command in (ingest, summary, hotspots, report, candidates, explain, size, co
 app.add_typer(runs.app, name="runs")
 app.add_typer(tune.app, name="tune")
 app.add_typer(fuse.app, name="fuse")
+app.add_typer(ops.app, name="ops")
 app.add_typer(devices.app, name="devices")
 
 

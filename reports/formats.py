@@ -126,6 +126,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "mark": Format(text=lambda value: "◄" if value else ""),
     "flag": Format(text=lambda value: "yes" if value else "no"),
     "list": Format(css="long", text=_listed, characters=1200),
+    "availability": Format(text=lambda value: " | ".join(each.replace("_", " ") for each in value)),
     "numbers": Format(css="long", text=_numbers, characters=1200),
     "plain": Format(text=_plain),
     "raw": Format(text=_raw),

@@ -222,6 +222,27 @@ def _runs(answer: Answer) -> str:
     )
 
 
+def _ops(answer: Answer) -> str:
+    sources = answer.extras["sources"]
+    read = "; ".join(
+        f"torch_npu {each.version or each.source}: {plural(each.documented, 'documented name')}, "
+        f"{each.schema_only:,} more known by signature only"
+        for each in sources
+    )
+    operator = answer.extras.get("operator")
+    if operator is not None:
+        return (
+            f"{operator.name} is {' | '.join(operator.availability).replace('_', ' ')} in {_named(sources)}."
+        )
+    matching = answer.extras.get("matching")
+    found = f"{plural(matching, 'operator')} found; " if matching is not None else ""
+    return f"{found}{read}."
+
+
+def _named(sources: Iterable[Any]) -> str:
+    return ", ".join(f"torch_npu {each.version or each.source}" for each in sources)
+
+
 def _query(answer: Answer) -> str:
     return f"{plural(len(answer.rows), 'row')}."
 
@@ -251,7 +272,6 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "candidates": _candidates,
     "compare": _compare,
     "tune": _compare,
-    "tune": _compare,
     "explain": _explain,
     "size": _size,
     "ingest": _ingest,
@@ -259,4 +279,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "runs": _runs,
     "query": _query,
     "fuse-scan": _compare,
+    "ops-list": _ops,
+    "ops-show": _ops,
+    "ops-search": _ops,
 }

@@ -10,7 +10,7 @@ from npu_roofline.cli.main import InOrderOfQuestions, app, run
 from typer.main import get_command
 
 # pydantic is not among them: typer itself checks the values of options with it.
-HEAVY = ("duckdb", "pandas", "polars", "plotly", "rich", "pyarrow", "numpy", "jinja2", "libcst")
+HEAVY = ("duckdb", "pandas", "polars", "plotly", "rich", "pyarrow", "numpy", "jinja2", "libcst", "yaml")
 
 
 def outcome(arguments: list[str]) -> tuple[int, set[str]]:
@@ -33,6 +33,7 @@ def outcome(arguments: list[str]) -> tuple[int, set[str]]:
         ["hotspots", "--help"],
         ["runs", "show", "--help"],
         ["fuse", "scan", "--help"],
+        ["ops", "show", "--help"],
     ],
 )
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
@@ -54,7 +55,7 @@ def test_every_command_has_a_place_and_a_help() -> None:
     group = get_command(app)
     assert sorted(group.commands) == sorted(InOrderOfQuestions.ORDER)
     commands = dict(group.commands)
-    for name in ("runs", "fuse", "devices"):
+    for name in ("runs", "fuse", "ops", "devices"):
         commands |= {f"{name} {sub}": command for sub, command in group.commands[name].commands.items()}
     unexplained = [
         f"{name} {parameter.name}"
