@@ -152,7 +152,7 @@ class UsualStep:
 
 @dataclass(frozen=True)
 class WaitChange:
-    """Idle time right before one place, per step (means, us): where the device waited more or less."""
+    """Idle time right before one place, per step (medians, us): where the device waited more or less."""
 
     key: str  # of the row the device waited for
     type: str

@@ -53,6 +53,10 @@ def compare(
             "--threshold", metavar="PCT", min=0, help="Regressions up to this many per cent do not fail."
         ),
     ] = 0.0,
+    top: Annotated[
+        int,
+        typer.Option("--top", metavar="N", min=0, help="Largest changes in a terminal; 0 shows everything."),
+    ] = 10,
     selection: Selection,
     output: Output,
 ) -> None:
@@ -63,7 +67,7 @@ def compare(
     report with figures.
     """
     answer = compared(selection, before, after, target, outputs)
-    output.show(answer)
+    output.show(answer, top)
     if fail_on_regression:
         _fail_on_regression(answer, threshold)
 

@@ -98,8 +98,8 @@ class Output:
         typer.Option("-o", "--output", metavar="FILE", help="Write to FILE instead of the terminal."),
     ] = None
 
-    def show(self, answer: Answer) -> None:
-        """Render the answer and write it where the user asked."""
+    def show(self, answer: Answer, top: int | None = None) -> None:
+        """Render the answer and write it where the user asked; `top` as reports.render takes it."""
         from .output import show
 
-        show(answer, self.format, self.output)
+        show(answer, self.format, self.output, top)

@@ -28,15 +28,18 @@ _MARKS_OF_TEXT = (MARKS["json"], MARKS["md"], MARKS["table"])
 MARK_BYTES = 4096
 
 
-def show(answer: Answer, format: str | None, file: Path | None) -> None:
-    """Render the answer in the form asked for, to the terminal or to the file."""
+def show(answer: Answer, format: str | None, file: Path | None, top: int | None = None) -> None:
+    """Render the answer in the form asked for, to the terminal or to the file.
+
+    `top`: rows of the main table in a terminal, 0 = everything.
+    """
     from ..reports.render import format_for, render
 
     if file is None:
-        print(render(answer, format or "table", width=terminal_width(), color=_color()), end="")
+        print(render(answer, format or "table", width=terminal_width(), color=_color(), top=top), end="")
         return
     chosen = format or format_for(file)
-    text = render(answer, chosen, width=WIDTH_WITHOUT_TERMINAL)
+    text = render(answer, chosen, width=WIDTH_WITHOUT_TERMINAL, top=top)
     write(_heading(answer.command, chosen) + text, file)
 
 

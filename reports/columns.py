@@ -6,7 +6,7 @@ import functools
 import importlib.resources
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .formats import Format, format_named
@@ -85,6 +85,7 @@ class TableText:
     lead: str = ""  # one sentence on how to read it
     terminal_rows: int | None = None  # how many rows a terminal gets; None = all
     without: tuple[str, ...] = ()  # fields whose columns mean nothing in this table
+    first: Mapping[str, Any] = field(default_factory=dict)  # `field` and `values`: such rows stand first
     details: int = 5  # reasons listed below the table in a terminal: the first ones matter most
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -65,8 +66,11 @@ class Folded:
         yield Text("\n".join(lines), style=self.style)
 
 
-def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
-    """The answer as text of at most `width` columns; ANSI colours only where `color` says so."""
+def render_console(answer: Answer, width: int = 80, color: bool = False, top: int | None = None) -> str:
+    """The answer as text of at most `width` columns; ANSI colours only where `color` says so.
+
+    `top`: rows of the main table, 0 = all rows of all tables; None = as `tables.toml` says.
+    """
     out = io.StringIO()
     console = Console(
         file=out,
@@ -81,8 +85,11 @@ def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
     console.print(Text(shown(headline(answer), 600), style="bold"))
     for line in _trust(answer.coverage, answer.device, answer):
         console.print(Text(shown(line, 1000)))
-    for table in tables_of(answer):
+    tables = [_with_rows(table, top, f"{answer.command}-rows") for table in tables_of(answer)]
+    for table in tables:
         _print_table(console, table, width)
+    if top is not None and (line := _left_out(tables)):
+        console.print(Text(f"\n{line}", style="dim"))
     for name, text in facts_of(answer):
         console.print(Text(shown(f"{name.replace('_', ' ')}: {text}", 1000)))
     if answer.notes:
@@ -90,6 +97,25 @@ def render_console(answer: Answer, width: int = 80, color: bool = False) -> str:
         for note in answer.notes:
             console.print(Padding(Text(f"- {shown(note, 2000)}"), (0, 0)))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _with_rows(table: Table, top: int | None, main: str) -> Table:
+    """The table with the rows that the user asked to see."""
+    if top is None or (top and table.name != main):
+        return table
+    return replace(table, terminal_rows=top or None)
+
+
+def _left_out(tables: Sequence[Table]) -> str:
+    """The tables that a terminal gets only when all is asked for, with their rows."""
+    hidden = [
+        f"{table.title} ({len(table.rows)})" for table in tables if table.terminal_rows == 0 and table.rows
+    ]
+    return (
+        f"Not shown: {', '.join(hidden)}. --top 0 shows all, --format md, json and -o FILE.html too."
+        if hidden
+        else ""
+    )
 
 
 def _trust(coverage: Coverage | None, device: DeviceInfo | None, answer: Answer) -> Iterator[str]:

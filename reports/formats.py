@@ -108,6 +108,12 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
+def _quantity(value: Any) -> str:
+    """A count as it is, a measurement with two decimals: its unit stands beside it."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return f"{value:,.0f}" if whole else f"{value:,.2f}"
+
+
 def _raw(value: Any) -> str:
     # Ten digits are more than any measurement here has, and hide the tail of binary fractions.
     return f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -129,6 +135,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "availability": Format(text=lambda value: " | ".join(each.replace("_", " ") for each in value)),
     "numbers": Format(css="long", text=_numbers, characters=1200),
     "plain": Format(text=_plain),
+    "quantity": Format(text=_quantity),
     "raw": Format(text=_raw),
     "number": Format("{:,}"),
     "number0": Format("{:,.0f}"),

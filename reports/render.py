@@ -21,8 +21,15 @@ _SUFFIXES: Final = {
 }
 
 
-def render(answer: Answer, format: str = "table", width: int | None = None, color: bool = False) -> str:
-    """The answer in one of FORMATS; `width` (terminal columns, default 80) and `color` matter to `table`.
+def render(
+    answer: Answer,
+    format: str = "table",
+    width: int | None = None,
+    color: bool = False,
+    top: int | None = None,
+) -> str:
+    """The answer in one of FORMATS; `width` (terminal columns, default 80), `color` and `top` (rows of the
+    main table, 0 = everything) matter to `table`.
 
     Raises WrongUsage for a format that does not exist.
     """
@@ -30,7 +37,7 @@ def render(answer: Answer, format: str = "table", width: int | None = None, colo
     if format == "table":
         from .console import render_console
 
-        return render_console(answer, width or 80, color)
+        return render_console(answer, width or 80, color, top)
     if format == "json":
         from .envelope import render_json
 
@@ -40,12 +47,21 @@ def render(answer: Answer, format: str = "table", width: int | None = None, colo
 
         return render_csv(answer)
     if format == "md":
-        from .markdown import render_markdown
-
-        return render_markdown(answer)
+        return _document(answer)
     if format == "html":
         return _page(answer)
     raise WrongUsage(f"unknown format {format!r}", f"the formats are: {', '.join(FORMATS)}")
+
+
+def _document(answer: Answer) -> str:
+    """The Markdown document made for the command, or the tables of the answer."""
+    if answer.command == "plan":
+        from .plan_document import plan_document
+
+        return plan_document(answer)
+    from .markdown import render_markdown
+
+    return render_markdown(answer)
 
 
 def _page(answer: Answer) -> str:

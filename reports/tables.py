@@ -112,6 +112,8 @@ def table(command: str, name: str, rows: Sequence[Any], cap: int | None = None) 
     """
     text = text_for(command, name)
     spec, rows = _columns_of(rows, text.record)
+    if text.first:  # a slow all-reduce of one step is the largest change, and no finding
+        rows = sorted(rows, key=lambda row: field_value(row, text.first["field"]) not in text.first["values"])
     columns = [column for column in spec.columns if column.fields[0] not in text.without]
     kept = rows if cap is None else rows[:cap]
     cells = [[_cell(row, column) for column in columns] for row in kept]

@@ -15,7 +15,7 @@ from .notes import comparison_notes
 from .outputs import OutputsComparison
 from .roofline_moves import roofline_moves
 from .rows import Compared, SignatureText, compare_rows, pair_keys
-from .sentence import headline, regressions
+from .sentence import headline, regressions, what_changed
 from .sides import Side
 from .step_change import StepTotals, compare_steps, residuals, step_times, step_totals
 from .streams import compare_streams
@@ -43,12 +43,15 @@ def compare(
     `target` names the kernel that the change was made for (a candidate, a hotspot, a row's key or a type);
     its window is then judged, too. `outputs` is what `compare_outputs` found: without it nothing is accepted.
 
-    Rows are places of the step, largest change per step first. Extras: `sentence`, `step`, `residual`,
-    `verdict`, `target` and `outputs` (where given), `usual`, `roofline`, `step_times`, `groups`, `types`,
-    `signatures`, `waits`, `streams`, `other_engines`, `regressions`, `before` and `after` (the runs). Medians
-    per call say whether a place changed; means per step add up: rows and residuals give the change of the
-    step, which is checked. Raises WrongUsage for sides whose captures do not fit together or an ambiguous
-    target, InputMissing for a target that is not there, InternalError when a sum does not reconcile.
+    Rows are places of the step, largest change per step first.
+
+    Extras: `sentence`, `step`, `residual`, `verdict`, `target` and `outputs` (where given), `usual`,
+    `roofline`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`,
+    `regressions`, `before` and `after` (the runs). Medians per call say whether a place changed; means per
+    step add up: rows and residuals give the change of the step, which is checked.
+
+    Raises WrongUsage for sides whose captures do not fit together or an ambiguous target, InputMissing for a
+    target that is not there, InternalError when a sum does not reconcile.
     """
     sides = (Side.of(before), Side.of(after))
     measured = _measure(sides)
@@ -57,6 +60,7 @@ def compare(
     options = sides[0].first.options
     found = verdict(Evidence(rows, step, measured.streams, aimed, outputs, options))
     signatures = signature_changes(measured.compared, measured.step_us, options)
+    changes = what_changed(rows, step, measured.identical, measured.streams, signatures, aimed)
     return Answer(
         command="compare",
         run=sides[1].first.run,
@@ -65,7 +69,7 @@ def compare(
         rows=rows,
         notes=(*comparison_notes(*sides, measured.compared.pairs, rows, step), two_of_four_note(found)),
         extras={
-            "sentence": headline(rows, step, measured.identical, measured.streams, signatures, aimed),
+            "sentence": "No difference: " + changes if measured.identical else headline(found, changes),
             "before": sides[0].first.run,
             "after": sides[1].first.run,
             "sides": (sides[0].name, sides[1].name),

@@ -217,8 +217,11 @@ def _inside_steps(before: Samples, after: Samples, robust: bool) -> tuple[Values
 
 
 def _of_kind(own: Values, level: Values, kind: NDArray[np.int64]) -> Values:
-    """Noise that rows of the same kind show together, scaled to each row's level; 0 where none shows any."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+    """Noise that rows of the same kind show together, scaled to each row's level; 0 where none shows any.
+
+    A level of next to nothing (some kernels of one tick, the others of none) has no relative noise.
+    """
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         relative = (own / level) ** 2
     usable = np.isfinite(relative)
     size = int(kind.max()) + 1 if len(kind) else 0

@@ -1,4 +1,4 @@
-"""The first line of a comparison, its notes and its regressions: what the numbers say, in words."""
+"""The first line of a comparison, the verdict first, and its regressions: the numbers in words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,39 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...units import format_duration
-from ..answer_compare import CompareRow, SignatureChange, StepComparison, StreamChange
+from ..answer_compare import CompareRow, SignatureChange, StepComparison, StreamChange, Verdict
 from .target import TargetChange
 
 _SHOWN = 1  # kernels of each kind named in the first line
 
 
-def headline(
+# Why an experiment is rejected, by the first fact that holds.
+_REJECTED = (
+    ("outputs_differ", "the outputs differ"),
+    ("step_slower", "the step is slower"),
+    ("target_slower", "the target is slower"),
+    ("window_worse", "the window got slower"),
+    ("tail_longer", "another stream got a longer tail"),
+)
+
+
+def headline(found: Verdict, changes: str) -> str:
+    """The verdict, why it is no better one, and after a colon what changed."""
+    facts = set(found.facts)
+    lead = found.outcome.capitalize()
+    if found.outcome == "rejected":
+        lead += f", because {next(words for fact, words in _REJECTED if fact in facts)}"
+    elif found.outcome == "inconclusive" and "nothing_changed" in facts:
+        lead = "No change beyond noise"
+    elif found.outcome == "inconclusive" and facts & {"target_faster", "step_faster"}:
+        missing = "outputs_equal" not in facts
+        lead += (
+            " until the outputs are compared" if missing else ", because nothing is known about the window"
+        )
+    return f"{lead}: {changes}"
+
+
+def what_changed(
     rows: Sequence[CompareRow],
     step: StepComparison,
     identical: bool,
@@ -20,9 +46,12 @@ def headline(
     signatures: Sequence[SignatureChange] = (),
     target: TargetChange | None = None,
 ) -> str:
-    """One sentence: the step, what is behind its change, the target, the kernels that changed."""
+    """One sentence: the step, what is behind its change, the target, the kernels that changed.
+
+    A change of the step that cannot be told from noise is never said in per cent: it would be read as one.
+    """
     if identical:
-        return f"No difference: the same numbers on both sides; the step takes {_span(step.before.wall_us)}."
+        return f"the same numbers on both sides; the step takes {_span(step.before.wall_us)}."
     parts = [_step(step)]
     if behind := _busy_or_idle(step):
         parts.append(behind)
@@ -85,10 +114,11 @@ def named(row: CompareRow | SignatureChange) -> str:
 
 
 def _step(step: StepComparison) -> str:
+    moved = f"step {_arrow(step.before.wall_us, step.after.wall_us)}"
+    if step.wall_change == "inconclusive":
+        return f"{moved} cannot be told from noise{f' ({step.why})' if step.why else ''}"
     pct = "" if step.wall_delta_pct is None else f"{step.wall_delta_pct:+.1f} %, "
-    word = {"faster": "faster", "slower": "slower", "same": "the same", "inconclusive": "inconclusive"}
-    reason = f": {step.why}" if step.wall_change == "inconclusive" and step.why else ""
-    return f"Step {_arrow(step.before.wall_us, step.after.wall_us)} ({pct}{word[step.wall_change]}{reason})"
+    return f"{moved} ({pct}{'the same' if step.wall_change == 'same' else step.wall_change})"
 
 
 def _busy_or_idle(step: StepComparison) -> str:

@@ -79,13 +79,21 @@ def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int
     found = {}
     for each in steps:
         reasons = []
+        others = [other.wall_us for other in steps if other is not each]
         if not wall / options.outlier_step_ratio <= each.wall_us <= wall * options.outlier_step_ratio:
-            reasons.append(f"takes {format_duration(each.wall_us)}, the median is {format_duration(wall)}")
+            reasons.append(f"takes {format_duration(each.wall_us)}, {_held_against(wall, others)}")
         if abs(each.kernels - kernels) > INCOMPLETE_SHARE * kernels:
             reasons.append(f"holds {each.kernels} kernels, the median is {kernels:.0f}")
         if reasons:
             found[each.step.number] = f"{each.step.text} {' and '.join(reasons)}"
     return found
+
+
+def _held_against(wall: float, others: Sequence[float]) -> str:
+    """What an outlier is one against; of two unlike steps either may be the odd one."""
+    if len(others) == 1:
+        return f"the only other one {format_duration(others[0])}: which of them is the odd one is open"
+    return f"the median is {format_duration(wall)}"
 
 
 def step_times(sides: Sequence[Sequence[StepTotals]], options: AnalysisOptions) -> tuple[StepTime, ...]:

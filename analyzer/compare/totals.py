@@ -43,12 +43,12 @@ def changes_by(
 def wait_changes(
     compared: Compared, keys: Sequence[str], step_us: float, options: AnalysisOptions
 ) -> tuple[WaitChange, ...]:
-    """Before which places the device waited longer or shorter, largest change first.
+    """Before which places the device waited longer or shorter, largest change first, medians over steps.
 
     Changes below `min_effect_step_share` of the step, and more than `idle_rows` of them, are left out.
     """
     least = options.min_effect_step_share * step_us
-    before, after = compared.before.waited_us.mean(axis=1), compared.after.waited_us.mean(axis=1)
+    before, after = (np.median(side.waited_us, axis=1) for side in (compared.before, compared.after))
     order = sorted(range(len(keys)), key=lambda at: (-abs(after[at] - before[at]), keys[at]))
     return tuple(
         WaitChange(

@@ -34,22 +34,30 @@ GROUP BY side, pair;
 
 -- side, pair: scatter of one call after its own place's level and its step's level are taken out (two-way table of
 -- places and steps; exact where each place is called once per step). Degrees of freedom (places - 1)(steps - 1).
+-- For the robust scatter all levels are medians: one call of 14 ms would move the mean of its step and of its place.
 CREATE TABLE _pair_scatter AS
-WITH rows_of AS (SELECT side, pair, place, layer, avg(duration_us) AS level_us FROM _paired GROUP BY ALL),
-columns_of AS (SELECT side, pair, step, avg(duration_us) AS level_us FROM _paired GROUP BY ALL),
+WITH rows_of AS (
+    SELECT side, pair, place, layer, avg(duration_us) AS level_us, median(duration_us) AS middle_us
+    FROM _paired GROUP BY ALL
+),
+columns_of AS (
+    SELECT side, pair, step, avg(duration_us) AS level_us, median(duration_us) AS middle_us FROM _paired GROUP BY ALL
+),
 sizes AS (
-    SELECT r.side, r.pair, r.places, c.steps, a.level_us, a.calls
+    SELECT r.side, r.pair, r.places, c.steps, a.level_us, a.middle_us, a.calls
     FROM (SELECT side, pair, count(*) AS places FROM rows_of GROUP BY ALL) AS r
     JOIN (SELECT side, pair, count(*) AS steps FROM columns_of GROUP BY ALL) AS c USING (side, pair)
-    JOIN (SELECT side, pair, avg(duration_us) AS level_us, count(*) AS calls FROM _paired GROUP BY ALL) AS a
-        USING (side, pair)
+    JOIN (
+        SELECT side, pair, avg(duration_us) AS level_us, median(duration_us) AS middle_us, count(*) AS calls
+        FROM _paired GROUP BY ALL
+    ) AS a USING (side, pair)
     WHERE r.places >= getvariable('scatter_places') AND c.steps >= 2
 )
 SELECT k.side, k.pair,
     (z.places - 1) * (z.steps - 1) AS degrees,
     sqrt(sum((k.duration_us - r.level_us - c.level_us + z.level_us) ** 2) / ((z.places - 1) * (z.steps - 1)))
         AS scatter_us,
-    1.4826 * median(abs(k.duration_us - r.level_us - c.level_us + z.level_us))
+    1.4826 * median(abs(k.duration_us - r.middle_us - c.middle_us + z.middle_us))
         * sqrt(z.calls / ((z.places - 1) * (z.steps - 1))) AS scatter_robust_us
 FROM _paired AS k
 JOIN sizes AS z USING (side, pair)

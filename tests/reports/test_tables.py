@@ -106,10 +106,10 @@ def test_a_cap_counts_what_it_leaves_out() -> None:
 
 
 def test_a_long_terminal_table_is_cut_and_counted() -> None:
-    """compare shows 20 kernels in a terminal and says how many more there are; Markdown has all 50."""
+    """compare shows 10 kernels in a terminal and says how many more there are; Markdown has all 50."""
     row = {"change": "same", "type": "MatMul"}
     answer = Answer("compare", None, None, None, tuple(row | {"position": at} for at in range(50)))
-    assert "… and 30 more rows" in render(answer, "table")
+    assert "… and 40 more rows" in render(answer, "table")
     assert render(answer, "md").count("| same |") == 50
 
 

@@ -10,6 +10,7 @@ from npu_roofline.analyzer.answer import Answer, CompareRow
 from npu_roofline.analyzer.compare import Side, compare, regressions
 from npu_roofline.analyzer.compare.streams import spread_evenly
 from npu_roofline.analyzer.session import Session
+from npu_roofline.reports.tables import table
 
 from tests.analyzer.compare.made import Op, run
 
@@ -185,6 +186,40 @@ def test_a_slow_step_is_named_and_moves_no_median() -> None:
     assert change.before.usable_steps == 5
     assert any("step 1 of a takes 2.1 ms, the median is 165.0 us" in note for note in answer.notes)
     assert {row.change for row in answer.rows} <= {"same", "inconclusive"}
+
+
+def test_a_slow_call_of_one_step_stands_behind_what_changed() -> None:
+    """The 500 us of one step are 328 us of the mean step, the matmul's real 2 us x 4 only 8: it is first."""
+    slow = [replace(op, us=500.0) if op.type == "AllReduce" else op for op in step()]
+    before = run([slow, *[[replace(op, us=op.us * d) for op in step()] for d in DRIFT]], "a")
+    rows = compare(before, capture(step(gemm_us=18.0), "b", 6)).rows
+    assert (rows[0].type, rows[0].change) == ("AllReduce", "inconclusive")
+    shown = table("compare", "rows", rows).rows
+    assert [[cell.text for cell in row[:2]] for row in shown[:2]] == [
+        ["faster", "MatMulV2"],
+        ["inconclusive", "AllReduce"],
+    ]
+
+
+def test_of_two_unlike_steps_neither_is_the_odd_one() -> None:
+    """165 us and 2.1 ms: both are set aside, and it is said that either may be the odd one."""
+    slow = [replace(op, us=500.0) if op.type == "AllReduce" else op for op in step()]
+    side = compare(run([slow, step()], "a"), capture(step(), "b")).extras["step"].before
+    assert side.usable_steps == 0
+    assert side.set_aside == (
+        "step 1 of a takes 2.1 ms, the only other one 165.0 us: which of them is the odd one is open",
+        "step 2 of a takes 165.0 us, the only other one 2.1 ms: which of them is the odd one is open",
+    )
+
+
+def test_one_slow_step_makes_no_place_wait() -> None:
+    """The device waits 400 us in one step of five: the median wait there is what it was, and not listed."""
+    ops = step()
+    late = [*ops[:-1], replace(ops[-1], wait=400.0)]
+    answer = compare(run([late, *[ops] * 4], "a"), run([ops] * 5, "b"))
+    assert answer.extras["waits"] == ()
+    always = compare(run([late] * 5, "a"), run([ops] * 5, "b")).extras["waits"]
+    assert [(each.type, each.delta_step_us) for each in always] == [("ArgMax", pytest.approx(-400.0))]
 
 
 def test_a_prefix_of_a_step_is_set_aside_as_incomplete() -> None:

@@ -130,8 +130,8 @@ def test_the_target_is_told_with_its_window(samples: Path, name: str) -> None:
     assert target.window_delta_pct == pytest.approx(2.28, abs=0.03)
     assert target.predicted_step_us is not None
     assert answer.extras["sentence"] == (
-        "Step 3.88 → 3.84 ms (-1.1 %, faster); target QuantBatchMatmulV3 9.1 us faster a call "
-        "(-54.2 us a step), its window 0.9 us slower (+2.3 %)."
+        "Inconclusive until the outputs are compared: step 3.88 → 3.84 ms (-1.1 %, faster); target "
+        "QuantBatchMatmulV3 9.1 us faster a call (-54.2 us a step), its window 0.9 us slower (+2.3 %)."
     )
     assert answer.extras["verdict"].outcome == "inconclusive"
     assert answer.extras["verdict"].next_action.startswith("compare the outputs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -132,6 +133,13 @@ def test_noise_is_never_below_what_the_inside_of_a_step_shows() -> None:
     )
     found = judge(side, side, np.zeros(1, dtype=np.int64), STEP_US, OPTIONS)
     assert found.noise_us[0] == pytest.approx(1.2533)
+
+
+def test_a_level_of_next_to_nothing_overflows_nothing() -> None:
+    """1e-320 us beside 3 us: a noise of 1e-10 over such a level is infinite, so its kind does without it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judged([1e-320, 1e-300, 0.0], [1.0, 2.0, 3.0]).change == ["inconclusive"]
 
 
 def test_rows_of_one_kind_share_their_noise() -> None:

@@ -1,0 +1,26 @@
+"""`compare` names its runs itself: --run would be a third one."""
+
+from __future__ import annotations
+
+import pytest
+from npu_roofline.cli.main import run
+
+from tests.cli.conftest import Samples
+
+PAIR = ("moe_decode_before", "moe_decode_after")
+
+
+@pytest.mark.parametrize("command", [["compare"], ["tune", "record"]], ids=" ".join)
+def test_run_beside_two_runs_is_refused(
+    command: list[str], samples: Samples, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--run ends with exit 2, whether the run is there or not, and says where runs are named."""
+    if command[0] == "tune":
+        assert run(["tune", "start", "w", "--weight", "1MiB", "--db", str(samples.database)]) == 0
+    for name in ("level0", "nope"):
+        capsys.readouterr()
+        assert run([*command, *PAIR, "--run", name, "--db", str(samples.database)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"error: --run {name} names a run")
+        assert "BEFORE and AFTER" in err
