@@ -51,6 +51,11 @@ class AnalysisOptions:
         3.0, "mte2 over mac from which the weight load is the critical path", 0.0, 1000.0
     )
 
+    # links
+    slow_link_share: float = option(
+        0.8, "pairs of one mesh differ by a few percent; a fifth less is a path of its own", 0.0, 1.0
+    )
+
     # windows
     min_window_us: float = option(3.0, "graph mode; shorter windows are within launch jitter", 0.0, 10**6)
     min_window_eager_us: float = option(

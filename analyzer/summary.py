@@ -13,6 +13,7 @@ from .answer import Answer, OtherEngineRow, StepRow, StepSpread, SummaryRow
 from .coverage import check_sum, coverage
 from .idle import gaps_between_steps, idle_stretches
 from .labels import publish_labels
+from .links import link_extras, link_notes, link_rows
 from .phases import run_phase, training_note
 from .sqlfiles import sql
 from .step_times import rank_step_times, step_notes, step_rows, step_spread
@@ -20,7 +21,7 @@ from .step_times import rank_step_times, step_notes, step_rows, step_spread
 if TYPE_CHECKING:
     from .session import Session
 
-BY = ("bound", "type", "stream", "rank", "step")
+BY = ("bound", "type", "stream", "rank", "step", "link")
 
 
 def summary(session: Session, by: str = "bound") -> Answer:
@@ -33,9 +34,9 @@ def summary(session: Session, by: str = "bound") -> Answer:
         raise WrongUsage(f"summary cannot be given by {by!r}", f"choose one of: {', '.join(BY)}")
     steps = step_rows(session)
     spread = step_spread(steps)
-    makers = {"rank": _rank_rows, "step": _step_rows}
+    makers: dict[str, Any] = {"rank": _rank_rows, "step": _step_rows, "link": link_rows}
     rows = makers[by](session) if by in makers else _keyed_rows(session, by)
-    if by != "rank":
+    if by not in ("rank", "link"):
         covered = coverage(session)
         check_sum(
             f"summary by {by}",
@@ -54,10 +55,12 @@ def summary(session: Session, by: str = "bound") -> Answer:
             *session.device.notes,
             *step_notes(steps),
             *_idle_notes(spread, steps),
+            *(link_notes(session) if by == "link" else ()),
             *(training_note(session) or [f"phase: {phase.phase} ({phase.evidence})"]),
         ),
         extras={
             "by": by,
+            **(link_extras(session) if by == "link" else {}),
             **({} if spread is None else {"spread": spread}),
             "steps": steps,
             "idle": idle_stretches(session),

@@ -8,7 +8,7 @@ import typer
 
 from .options import Output, Selection
 
-By = Literal["bound", "type", "stream", "rank", "step"]
+By = Literal["bound", "type", "stream", "rank", "step", "link"]
 
 
 def summary(

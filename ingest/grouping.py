@@ -166,10 +166,12 @@ def _choose_database(rank: FoundRank, with_text: bool) -> None:
         file.ignored = f"{databases[0].path} is the database of this rank"
     if databases and with_text:
         databases[0].role = "counters"
-    said = rank.of("step_trace_time")
+    said = rank.of("step_trace_time") and rank.of("communication")
     for file in rank.of("analysis_database")[0 if said else 1 :]:
         file.ignored = (
-            "step_trace_time.csv says the same" if said else "another analysis.db of this rank is read"
+            "step_trace_time.csv and communication.json say the same"
+            if said
+            else "another analysis.db of this rank is read"
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NpuRooflineError
 from .assemble import Assembled, Evidence
+from .communication import COMMUNICATION_KINDS, add_communication, read_communication
 from .database import insert_rows
 from .discover import Discovery
 from .grouping import FoundFile, FoundRank
@@ -85,6 +86,7 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
         _info_file_row(file, found.info.problem if found.info else None) for file in found.of("profiler_info")
     ]
     rows += [_host_file_row(file) for file in staged.host]
+    rows += _communication_rows(con, found, options)
     notes += _reconciled(con, found.rank_id, rows, options)
     notes += match_l2_cache(con, found.rank_id) if found.of("l2_cache") else []
     rows += [_FileRow(file, "ignored", note=file.ignored) for file in found.files if file.ignored]
@@ -170,6 +172,28 @@ def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:
     counts = (len(table.rows) + table.skipped, len(table.rows), table.skipped)
     note = f"{table.skipped} damaged rows were left out" if table.skipped else None
     return _FileRow(file, "read", table.print.sha256 if table.print else None, counts, note)
+
+
+def _communication_rows(
+    con: duckdb.DuckDBPyConnection, found: FoundRank, options: IngestOptions
+) -> list[_FileRow]:
+    """Read what the profiler says about collectives; a database says it where no JSON file does."""
+    files = [file for kind in COMMUNICATION_KINDS for file in found.of(kind)]
+    if not files:
+        for file in found.of("analysis_database"):  # its row in files is that of its steps
+            add_communication(con, found.rank_id, read_communication(file, options))
+        return []
+    rows = []
+    for file in files:
+        read = read_communication(file, options)
+        add_communication(con, found.rank_id, read)
+        if read.problem:
+            rows.append(_FileRow(file, "failed", note=read.problem))
+            continue
+        counts = (len(read.rows) + read.skipped, len(read.rows), read.skipped)
+        note = f"{read.skipped} damaged entries were left out" if read.skipped else None
+        rows.append(_FileRow(file, "read", read.sha256, counts, note))
+    return rows
 
 
 def _reconciled(

@@ -158,6 +158,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "tops": Format("{:,.1f}", unit="TOP/s"),
     "tflops": Format("{:,.2f}", unit="TFLOP/s"),
     "gb_s": Format("{:,.0f}", unit="GB/s"),
+    "gb_s1": Format("{:,.1f}", unit="GB/s"),
     "intensity": Format("{:,.1f}", unit="FLOP/B"),
 }
 

@@ -67,6 +67,12 @@ SELECT
     least(1, steps)::DOUBLE AS steps,
     (steps > 1)::INTEGER::DOUBLE AS repeats,
     least(1, step_times)::DOUBLE AS step_times,
+    (SELECT least(1, count(*))::DOUBLE FROM communication WHERE run_id = $run AND level = 'link') AS links,
+    (SELECT least(1, count(*))::DOUBLE FROM memory_events WHERE run_id = $run) AS memory,
+    (
+        SELECT least(1, (SELECT count(*) FROM api_statistics WHERE run_id = $run) + count(*))::DOUBLE
+        FROM api_calls WHERE run_id = $run
+    ) AS host_calls,
     (SELECT least(1, count(*))::DOUBLE FROM trace_tasks WHERE run_id = $run) AS tasks,
     coalesce(launches / nullif(aicore, 0), 0) AS launches,
     coalesce(sources / nullif(aicore, 0), 0) AS sources,

@@ -204,3 +204,49 @@ COMMENT ON COLUMN memory_events.model IS 'Model of a static allocation. Source: 
 COMMENT ON COLUMN memory_events.graph_id IS 'Graph of a static allocation. Source: Graph ID.';
 COMMENT ON COLUMN memory_events.node_first IS 'First node that needs it. Source: Node Index Start.';
 COMMENT ON COLUMN memory_events.node_last IS 'Last node that needs it. Source: Node Index End.';
+
+CREATE TABLE communication (
+    run_id INTEGER,
+    rank_id INTEGER,
+    level VARCHAR,
+    step_id INTEGER,
+    kind VARCHAR,
+    name VARCHAR,
+    group_name VARCHAR,
+    part VARCHAR,
+    link VARCHAR,
+    src_rank INTEGER,
+    dst_rank INTEGER,
+    start_ns BIGINT,
+    elapse_us DOUBLE,
+    transit_us DOUBLE,
+    wait_us DOUBLE,
+    synchronization_us DOUBLE,
+    idle_us DOUBLE,
+    size_bytes DOUBLE,
+    gb_s DOUBLE,
+    large_packet_ratio DOUBLE,
+    source VARCHAR
+);
+COMMENT ON TABLE communication IS 'What the profiler says about collectives: their time, what each link moved, and what each pair of ranks exchanged.';
+COMMENT ON COLUMN communication.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN communication.rank_id IS 'The rank whose file it is; ranks.rank_id.';
+COMMENT ON COLUMN communication.level IS 'operator (times of one collective), link (what one kind of link moved for it; links that moved nothing have no row) or pair (what one rank sent to another).';
+COMMENT ON COLUMN communication.step_id IS 'Step; NULL = recorded outside steps. Source: the step keys of the file.';
+COMMENT ON COLUMN communication.kind IS 'collective or p2p.';
+COMMENT ON COLUMN communication.name IS 'Collective as exported (hcom_allReduce__586_0_1); of pairs the kind (allreduce) where the exporter sums them up.';
+COMMENT ON COLUMN communication.group_name IS 'Communication group as exported; NULL = not exported.';
+COMMENT ON COLUMN communication.part IS 'Of pairs: total, or which single collective is shown (top1, middle, bottom1 ...); NULL = of the collective itself.';
+COMMENT ON COLUMN communication.link IS 'Kind of link: HCCS, RDMA, PCIE, SIO, SDMA (the engine that drives HCCS, PCIE and SIO: the same bytes again), LOCAL; NULL on operators. Source: the keys of the file, Transport Type.';
+COMMENT ON COLUMN communication.src_rank IS 'Rank that sent, as exported; NULL = no pair.';
+COMMENT ON COLUMN communication.dst_rank IS 'Rank that received, as exported; NULL = no pair.';
+COMMENT ON COLUMN communication.start_ns IS 'Start of the collective, ns on the clock of kernels.start_ns; exported as a float, so exact to about 250 ns. Source: Start Timestamp(us).';
+COMMENT ON COLUMN communication.elapse_us IS 'From start to end, us. Source: Elapse Time(ms) x 1000.';
+COMMENT ON COLUMN communication.transit_us IS 'Time in which data moved, us; of links and pairs the sum over transfers that may run side by side. Source: Transit Time(ms) x 1000.';
+COMMENT ON COLUMN communication.wait_us IS 'Time of waiting for another rank, us, synchronization included. Source: Wait Time(ms) x 1000.';
+COMMENT ON COLUMN communication.synchronization_us IS 'Waiting before the first transfer, us: other ranks came later. Source: Synchronization Time(ms) x 1000.';
+COMMENT ON COLUMN communication.idle_us IS 'Neither moving nor waiting, us. Source: Idle Time(ms) x 1000.';
+COMMENT ON COLUMN communication.size_bytes IS 'Bytes moved. Source: Transit Size(MB) x 1e6.';
+COMMENT ON COLUMN communication.gb_s IS 'Bandwidth of one transfer, GB/s of 1e9. Source: Bandwidth(GB/s).';
+COMMENT ON COLUMN communication.large_packet_ratio IS 'Share of transfers with large packets, 0..1. Source: Large Packet Ratio.';
+COMMENT ON COLUMN communication.source IS 'communication, communication_matrix or analysis_database.';

@@ -69,3 +69,37 @@ def test_a_trace_without_events_is_no_evidence(tmp_path: Path, staged: Callable[
     assert "operators that launched the kernels" in found.missing
     files = staging.con.execute("SELECT status, note FROM files WHERE kind = 'trace_view'").fetchall()
     assert [(status, "holds no events" in note) for status, note in files] == [("failed", True)]
+
+
+def test_files_beside_the_kernels_answer_their_own_questions(
+    tmp_path: Path, staged: Callable[..., Staging]
+) -> None:
+    """L2 rates, links, memory and host calls: no without their file, each with the option; yes with it."""
+    profile = write(tmp_path, table([row()]))
+    questions = {
+        "what hits L2": "l2_cache=True",
+        "link bandwidth, and who waits in collectives (summary --by link)": "ProfilerLevel.Level1",
+        "device memory over time (query: memory_events)": "profile_memory=True",
+        "time of host calls (query: api_statistics, api_calls)": "ProfilerActivity.CPU",
+    }
+    without = answers(staged(profile))
+    for question, option in questions.items():
+        assert without[question].status == "no"
+        assert option in without[question].how_to_record
+    name = "aclnnMatmul_MatMulCommon_MatMulV2"
+    write(profile, f"Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\n2,11,0.9,0.1,{name}\n", "l2_cache.csv")
+    write(
+        profile, "Component,Timestamp(us),Total Reserved(MB),Device\nAPP,1.0,1,NPU:0\n", "npu_module_mem.csv"
+    )
+    write(profile, "Level,API Name,Time(us),Count\nacl,aclrtMalloc,1.5,1\n", "api_statistic.csv")
+    link = '{"HCCS": {"Transit Size(MB)": 1, "Transit Time(ms)": 1, "Bandwidth(GB/s)": 1}}'
+    entry = f'{{"Communication Time Info": {{}}, "Communication Bandwidth Info": {link}}}'
+    write(profile, f'{{"step3": {{"collective": {{"a@1": {entry}}}}}}}', "communication.json")
+    found = answers(staged(profile))
+    assert (
+        {question: found[question].status for question in questions}
+        == dict.fromkeys(questions, "yes")
+        | {
+            "link bandwidth, and who waits in collectives (summary --by link)": "partly"  # which chip is not known
+        }
+    )

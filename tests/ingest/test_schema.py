@@ -6,6 +6,7 @@ import duckdb
 from npu_roofline.ingest.database import create_schema
 
 TABLES = {
+    "communication",
     "api_statistics",
     "api_calls",
     "counters",
