@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..roofline.registry import registry
 from .options import AnalysisOptions
 from .placement import PARTS, Placement, StepSequence, place_steps
-from .repeats import Codes
+from .repeats import KIND_MATMUL, KIND_OTHER, KIND_UNKNOWN, Codes
 
 if TYPE_CHECKING:
     import duckdb
 
     from .session import Session
+
+# Families of operators.toml of which every layer of a model has one.
+_LAYER_FAMILIES = frozenset({"matmul", "grouped_matmul", "mla_prolog", "attention"})
 
 _COUNTED = """
 WITH codes AS (
@@ -73,11 +77,29 @@ def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: Analysis
     bounds.append(len(columns["row"]))
     slices = [slice(start, end) for start, end in pairwise(bounds)]
     codes, types = columns["code"].astype(np.int64), columns["type_code"].astype(np.int64)
+    kinds = _kinds(con)[codes]
     steps = [
-        StepSequence(codes[each], types[each], columns["main"][each], columns["collective"][each])
+        StepSequence(
+            codes[each], types[each], columns["main"][each], columns["collective"][each], kinds[each]
+        )
         for each in slices
     ]
     _write(con, columns["row"], slices, place_steps(steps, options))
+
+
+def _kinds(con: duckdb.DuckDBPyConnection) -> Codes:
+    """What the kernels of each signature are to a layer, by the code of the signature (from 1)."""
+    types = con.execute("SELECT type FROM signatures ORDER BY signature_id").fetchall()
+    rows = [None if name is None else registry().row_of(name) for (name,) in types]
+    kinds = [
+        KIND_UNKNOWN
+        if row is None or not row.known
+        else KIND_MATMUL
+        if row.family in _LAYER_FAMILIES
+        else KIND_OTHER
+        for row in rows
+    ]
+    return np.array([KIND_UNKNOWN, *kinds], dtype=np.int64)
 
 
 def _write(

@@ -37,6 +37,7 @@ class StepSequence:
     types: Codes  # one integer per operator type and core
     main: NDArray[np.bool_]  # on the stream with the most AI-core time
     collective: NDArray[np.bool_]
+    kinds: Codes | None = None  # KIND_* of repeats; None = nothing is known of the types
 
     def lane(self, lane: int) -> NDArray[np.bool_]:
         """The kernels of one of LANES."""
@@ -132,9 +133,10 @@ def _repeats_of(
         step = steps[members[0]]
         inside = step.lane(lane)
         codes, types = step.codes[inside], step.types[inside]
+        kinds = None if step.kinds is None else step.kinds[inside]
         key = codes.tobytes()
         if key not in known:
-            known[key] = _with_reference(codes, types, reference, options)
+            known[key] = _with_reference(codes, types, kinds, reference, options)
         found = known[key]
         if found is not None and reference is None:
             head = found.regions[0].start
@@ -145,11 +147,15 @@ def _repeats_of(
 
 
 def _with_reference(
-    codes: Codes, types: Codes, reference: tuple[Repeats, Codes, Codes] | None, options: AnalysisOptions
+    codes: Codes,
+    types: Codes,
+    kinds: Codes | None,
+    reference: tuple[Repeats, Codes, Codes] | None,
+    options: AnalysisOptions,
 ) -> Repeats | None:
     rules = RepeatRules(options.layer_min_repeats, options.layer_min_kernels, options.layer_min_share)
     if reference is None:
-        return layer_repeats(codes, options)
+        return layer_repeats(codes, options, kinds)
     known, codes_pattern, types_pattern = reference
     # shapes may change from step to step (a growing KV length): then only the types give the rotation
     same = np.isin(codes_pattern, codes).all()
@@ -157,17 +163,21 @@ def _with_reference(
     found = repeats_at(codes, known.period, rules, labels, pattern)
     if found is not None and found.layers >= known.layers:
         return found
-    other = layer_repeats(codes, options)
+    other = layer_repeats(codes, options, kinds)
     if other is None or (found is not None and found.covered >= other.covered):
         return found
     return repeats_at(codes, other.period, rules, labels, pattern) or other
 
 
-def layer_repeats(codes: Codes, options: AnalysisOptions) -> Repeats | None:
-    """Find the layers of one step: at least three repeats, else two that cover half of it, else None."""
+def layer_repeats(codes: Codes, options: AnalysisOptions, kinds: Codes | None = None) -> Repeats | None:
+    """Find the layers of one step: at least three repeats, else two that cover half of it, else None.
+
+    `kinds` says what each kernel is to a layer (KIND_* of repeats): chance repeats of known kernels are none.
+    """
     rules = RepeatRules(options.layer_min_repeats, options.layer_min_kernels, options.layer_min_share)
-    found = find_repeats(codes, rules)
+    found = find_repeats(codes, rules, kinds)
     if found is None:
-        return find_repeats(codes, RepeatRules(2, options.layer_min_kernels, options.layer_pair_share))
+        pair = RepeatRules(2, options.layer_min_kernels, options.layer_pair_share)
+        return find_repeats(codes, pair, kinds)
     nested = RepeatRules(options.layer_nested_repeats, options.layer_min_kernels, options.layer_pair_share)
-    return nested_repeats(codes, found, nested) or found
+    return nested_repeats(codes, found, nested, kinds) or found

@@ -20,6 +20,11 @@ LOOK_BACK = 4  # distance to the 1st..4th earlier occurrence: in A A B B the per
 ROTATIONS = 8  # stretches of one model differ in what chance puts before them; more is not one loop
 
 
+# What a kernel can be to a layer. Every layer of a model multiplies by its weights or attends, and does
+# something else between (a norm, an activation): a stretch of known kernels without both is a loop or chance.
+KIND_UNKNOWN, KIND_MATMUL, KIND_OTHER = range(3)
+
+
 @dataclass(frozen=True)
 class RepeatRules:
     """When a repeat counts as the layer of a model."""
@@ -55,18 +60,29 @@ class Repeats:
         return sum(region.repeats for region in self.regions)
 
 
-def find_repeats(codes: Codes, rules: RepeatRules) -> Repeats | None:
+def find_repeats(codes: Codes, rules: RepeatRules, kinds: Codes | None = None) -> Repeats | None:
     """Find the period that covers most of the sequence exactly, ties to the shortest.
 
-    codes: one integer per kernel in start order, equal for equal kinds of work. Returns None when nothing
-    satisfies `rules`. Cost is linear in the number of kernels.
+    codes: one integer per kernel in start order, equal for equal kinds of work; kinds: one of the KIND_* per
+    kernel, with which a period must be like a layer. Returns None when nothing satisfies `rules`. Cost is
+    linear in the number of kernels.
     """
     best: Repeats | None = None
     for period in candidate_periods(codes, rules):
         found = repeats_at(codes, period, rules)
-        if found is not None and (best is None or found.covered > best.covered):
+        if found is None or (best is not None and found.covered <= best.covered):
+            continue
+        head = found.regions[0].start
+        if kinds is None or like_a_layer(kinds[head : head + period]):
             best = found
     return best
+
+
+def like_a_layer(kinds: Codes) -> bool:
+    """Whether one period may be a layer: matmul or attention, and something else; unknown kernels may be
+    either.
+    """
+    return all(np.isin((wanted, KIND_UNKNOWN), kinds).any() for wanted in (KIND_MATMUL, KIND_OTHER))
 
 
 def candidate_periods(codes: Codes, rules: RepeatRules) -> list[int]:
@@ -178,7 +194,9 @@ def _aligned(labels: Codes, start: int, pattern: Codes) -> int | None:
     return None
 
 
-def nested_repeats(codes: Codes, outer: Repeats, rules: RepeatRules) -> Repeats | None:
+def nested_repeats(
+    codes: Codes, outer: Repeats, rules: RepeatRules, kinds: Codes | None = None
+) -> Repeats | None:
     """Look inside one period for the layer, when the period itself is a whole forward pass.
 
     A capture without step marks repeats once per decode step, and inside that once per layer. `rules` must
@@ -186,7 +204,8 @@ def nested_repeats(codes: Codes, outer: Repeats, rules: RepeatRules) -> Repeats 
     so that a real layer is never cut up. Returns the inner repeats over the whole sequence.
     """
     first = outer.regions[0].start
-    inner = find_repeats(codes[first : first + outer.period], rules)
+    inside = slice(first, first + outer.period)
+    inner = find_repeats(codes[inside], rules, None if kinds is None else kinds[inside])
     if inner is None:
         return None
     head = first + inner.regions[0].start

@@ -20,8 +20,8 @@ _NS_PER_DAY = 86_400 * 10**9
 def set_far_rows_apart(con: duckdb.DuckDBPyConnection, limit_days: float) -> dict[int, list[tuple[int, str]]]:
     """Move rows of `raw` that start further than the limit from the middle one to `raw_rejects`.
 
-    One such row would make a step of years. Returns (line, name) of the rows by number of the file. The middle
-    row is always kept.
+    One such row would make a step of years. Returns (line, name) of the rows by number of the file. The
+    middle row is always kept.
     """
     first, last = _row(con, "SELECT min(start_ns), max(start_ns) FROM raw")
     limit_ns = round(limit_days * _NS_PER_DAY)

@@ -32,8 +32,8 @@ class IngestOptions:
     header_limit_bytes: int = 1 << 16
     # How much of a rejected row is kept, to recognise it by.
     reject_text_limit: int = 400
-    # A day in one kernel (a collective gives up after half an hour), or a start after the year 2262 (2^63 ns),
-    # is damage, not a measurement.
+    # A day in one kernel (a collective gives up after half an hour), or a start after the year 2262 (2^63
+    # ns), is damage, not a measurement.
     duration_limit_us: float = 86_400e6
     start_limit_us: int = 9_200_000_000_000_000
     # Captures last seconds to minutes. A lost start time is 0, a damaged one of another year; the steps of

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from npu_roofline.analyzer.hotspots import hotspot_rows, hotspots
+from npu_roofline.analyzer.layers import layer_structure
 from npu_roofline.analyzer.phases import run_phase
 from npu_roofline.analyzer.runs import runs_show
 from npu_roofline.analyzer.session import open_session
@@ -158,3 +159,17 @@ def test_a_run_of_nothing_but_that_rank_is_listed_but_answers_nothing(
         pass
     assert "holds no kernels" in caught.value.message
     assert runs_show(database).rows[0].ranks_with_kernels == 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "layers"), [(D01, None), (D08, None), (D06, (36, 28)), ("longcat_910c_decode", (33, 14))]
+)
+def test_chance_repeats_are_no_layers(
+    real_session: OpenReal, profile: str, layers: tuple[int, int] | None
+) -> None:
+    """Three backward convolutions of d01 and four rounds of matmul, attention, matmul in d08 repeat, and are
+    no layer of a model; those of d06 (28 layers of 36 kernels) and longcat (14 of 33) still are.
+    """
+    with real_session(profile) as session:
+        structure = layer_structure(session)
+    assert (structure.period, structure.layers) == (layers or (None, None))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from npu_roofline.analyzer.repeats import (
+    KIND_MATMUL,
+    KIND_OTHER,
+    KIND_UNKNOWN,
     Region,
     RepeatRules,
     candidate_periods,
@@ -145,3 +149,33 @@ def test_candidate_periods_are_bounded():
     assert 0 < len(periods) <= 64
     assert max(periods) <= 5000 // 3
     assert min(periods) >= 3
+
+
+def _kinds(text: str, matmuls: str, others: str) -> np.ndarray:
+    kinds = {**dict.fromkeys(matmuls, KIND_MATMUL), **dict.fromkeys(others, KIND_OTHER)}
+    return np.array([kinds.get(letter, KIND_UNKNOWN) for letter in text])
+
+
+@pytest.mark.parametrize(
+    ("matmuls", "others", "found"),
+    [
+        ("m", "nr", True),  # a norm, a matmul, an activation
+        ("", "mnr", False),  # three copies in a loop: no layer of a model
+        ("mnr", "", False),  # matmul, attention, matmul in a micro benchmark: nothing stands between
+        ("m", "", True),  # the others are of types that nobody knows: they may be norms
+        ("", "nr", True),  # m is of an unknown type: it may be the matmul
+    ],
+)
+def test_a_layer_multiplies_and_does_something_else(matmuls: str, others: str, found: bool) -> None:
+    """Four repeats of n m r are layers unless the known types say that they cannot be."""
+    text = "x" + "nmr" * 4 + "y"
+    assert (find_repeats(_sequence(text), RULES, _kinds(text, matmuls, others)) is not None) == found
+
+
+def test_a_loop_does_not_hide_the_layers() -> None:
+    """Twelve copies t u v cover more than three layers a b m c, and are no layers: those are still found."""
+    text = "tuv" * 12 + "abmc" * 3
+    rules = RepeatRules(3, 3, 0.2)
+    found = find_repeats(_sequence(text), rules, _kinds(text, "m", "tuvabc"))
+    assert found is not None
+    assert (found.period, found.layers) == (4, 3)
