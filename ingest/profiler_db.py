@@ -23,6 +23,7 @@ from .profiler_counters import copy_counters
 from .profiler_pmu import Pmu, pivot_pmu
 from .profiler_schema import FoundTable, find_table, schema_data
 from .sqlite_source import SqliteSource, open_sqlite
+from .trace_database import add_database_trace
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,6 +61,7 @@ def read_profiler_database(con: duckdb.DuckDBPyConnection, path: Path, options: 
         notes += drop_non_finite(con, counters_of([header]))
         set_far_rows_apart(con, options.far_start_days)
         notes += [*source.notes, *_chip_notes(source), *copy_counters(con, source)]
+        notes += add_database_trace(con, source)
     _refuse_change(path, before)
     rows, kept, rejected = _counts(con, path)
     _forget_tables(con)
@@ -79,14 +81,14 @@ class CounterFile:
 
 
 def read_counters(con: duckdb.DuckDBPyConnection, path: Path, options: IngestOptions) -> CounterFile:
-    """Read only the sampled counters of a database; its kernels stand in a text export."""
+    """Read what a text export does not have: sampled counters, and the calls of the host."""
     try:
         before = fingerprint(path)
         with open_sqlite(path, options) as source:
             found = find_table(source, "STRING_IDS")
             source.copy_into(con, "db_string_ids", found.name, found.columns)
             _clean_texts(con)
-            notes = (*source.notes, *copy_counters(con, source))
+            notes = (*source.notes, *copy_counters(con, source), *add_database_trace(con, source))
         _refuse_change(path, before)
     except NpuRooflineError as error:
         con.execute("DROP TABLE IF EXISTS raw_counters")  # half of them would be taken for all

@@ -31,12 +31,12 @@ class FoundTable:
         return frozenset(column.name for column in self.columns if column.spelling is not None)
 
 
-def find_table(source: SqliteSource, name: str) -> FoundTable:
-    """Match one table of profiler_db.toml to the database.
+def find_table(source: SqliteSource, name: str, section: str = "table") -> FoundTable:
+    """Match one table of a section of profiler_db.toml to the database.
 
     Raises UnsupportedExport when the table must be there and is not, or lacks a column that it needs.
     """
-    data = schema_data()["table"][name]
+    data = schema_data()[section][name]
     found = source.tables.get(name)
     if found is None and data.get("required"):
         there = ", ".join(sorted(each for each, _ in source.tables.values())[:12])

@@ -19,7 +19,12 @@ _NONE = 4294967295
 
 
 def create_views(con: duckdb.DuckDBPyConnection) -> None:
-    """CREATE VIEW t_ops, t_apis, t_ranges, t_tasks, t_flows and t_counters over trace_events."""
+    """CREATE VIEW t_ops, t_apis, t_ranges, t_tasks, t_flows and t_counters over trace_events.
+
+    They take the place of what a database beside the kernel table said of the same capture.
+    """
+    for name in ("t_ops", "t_apis", "t_ranges", "t_tasks", "t_flows"):
+        con.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in (_OPS, _APIS, _ranges(), _PARTS, _tasks(), _FLOWS, _counters()):
         con.execute(statement)
 

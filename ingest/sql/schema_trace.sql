@@ -96,7 +96,7 @@ COMMENT ON TABLE trace_tasks IS 'Every task of the device, kernel or not: prefet
 COMMENT ON COLUMN trace_tasks.run_id IS 'The run; runs.run_id.';
 COMMENT ON COLUMN trace_tasks.rank_id IS 'The rank; ranks.rank_id.';
 COMMENT ON COLUMN trace_tasks.task_number IS 'Number of the task in its rank, rising in the order of the file.';
-COMMENT ON COLUMN trace_tasks.kind IS 'kernel, prefetch, memcpy, event_record, event_wait, notify_record, notify_wait, sdma, write_value, collective or other, by name and type.';
+COMMENT ON COLUMN trace_tasks.kind IS 'kernel, kernel_part (of a kernel engine, without a row of its own), prefetch, memcpy, event_record, event_wait, notify_record, notify_wait, sdma, write_value, collective or other, by name and type.';
 COMMENT ON COLUMN trace_tasks.name IS 'Name: of the kernel, or of the kind of task. Source: name; STRING_IDS.';
 COMMENT ON COLUMN trace_tasks.task_type IS 'Type as exported. Source: Task Type; TASK.taskType.';
 COMMENT ON COLUMN trace_tasks.stream_id IS 'Stream; NULL = collectives, which are of no one stream. Source: Physic Stream Id, Stream Id; streamId.';
