@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputMissing
 from ..roofline.device import Device, Quantity, all_devices, device_sources, load_device
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
+from ..roofline.stated import StatedDevice
 from ..roofline.weak_evidence import CoreBounds
 from .answer import Answer, DeviceInfo, DeviceListRow, DeviceRow, EvidenceRow
 
@@ -70,8 +71,21 @@ def resolve_for_rank(
         clock_min_mhz=rank["clock_min_mhz"],
         clock_max_mhz=rank["clock_max_mhz"],
         hbm_peak_gb_s=rank["hbm_peak_gb_s"],
+        stated=_stated(con, rank),
     )
     return resolve_device(evidence, hbm_gb_s=hbm_gb_s)
+
+
+def _stated(con: duckdb.DuckDBPyConnection, rank: dict[str, Any]) -> StatedDevice | None:
+    """What info.json says about the rank's own device; None when it names several and none is the rank's."""
+    rows = con.execute(
+        "SELECT device_id, cube_cores, cube_mhz, vector_cores FROM device_info "
+        "WHERE run_id = ? AND rank_id = ? AND cube_cores IS NOT NULL AND cube_mhz IS NOT NULL",
+        [rank["run_id"], rank["rank_id"]],
+    ).fetchall()
+    own = [row for row in rows if row[0] is not None and row[0] == rank["device_id"]] or rows
+    found = {StatedDevice(*row[1:]) for row in own}
+    return found.pop() if len(found) == 1 else None
 
 
 def device_of_argument(argument: str) -> ResolvedDevice:
@@ -183,6 +197,7 @@ def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow,
         ),
         EvidenceRow("cube cores", _number(rank["cube_cores"]), "the two above divided", ""),
         *_weak_rows(rank),
+        *_stated_rows(rank, session),
         EvidenceRow(
             "device",
             session.device_info.soc,
@@ -190,6 +205,16 @@ def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow,
             f"{session.device_info.confidence} confidence",
         ),
     )
+
+
+def _stated_rows(rank: dict[str, Any], session: Session) -> list[EvidenceRow]:
+    """What the driver says, where a raw profile is beside the export."""
+    stated = _stated(session.con, rank)
+    if stated is None:
+        return []
+    vectors = f", {stated.vector_cores} vector cores" if stated.vector_cores else ""
+    value = f"{stated.cube_cores} cube cores{vectors} at {stated.cube_mhz:,.0f} MHz"
+    return [EvidenceRow("the driver's word", value, "info.json of the raw profile", "rated, not measured")]
 
 
 def _weak_rows(rank: dict[str, Any]) -> tuple[EvidenceRow, ...]:

@@ -11,6 +11,7 @@ from ..errors import NpuRooflineError
 from .assemble import Assembled, Evidence
 from .communication import COMMUNICATION_KINDS, add_communication, read_communication
 from .database import insert_rows
+from .device_info import add_device_info, read_device_info
 from .discover import Discovery
 from .grouping import FoundFile, FoundRank
 from .host_csv import HostFile
@@ -85,6 +86,7 @@ def write_rank(con: duckdb.DuckDBPyConnection, staged: StagedRank, options: Inge
     rows += [
         _info_file_row(file, found.info.problem if found.info else None) for file in found.of("profiler_info")
     ]
+    rows += _device_info_rows(con, found, options)
     rows += [_host_file_row(file) for file in staged.host]
     rows += _communication_rows(con, found, options)
     notes += _reconciled(con, found.rank_id, rows, options)
@@ -172,6 +174,17 @@ def _small_file_row(file: FoundFile, table: SmallTable) -> _FileRow:
     counts = (len(table.rows) + table.skipped, len(table.rows), table.skipped)
     note = f"{table.skipped} damaged rows were left out" if table.skipped else None
     return _FileRow(file, "read", table.print.sha256 if table.print else None, counts, note)
+
+
+def _device_info_rows(
+    con: duckdb.DuckDBPyConnection, found: FoundRank, options: IngestOptions
+) -> list[_FileRow]:
+    rows = []
+    for file in found.of("device_info"):
+        read = read_device_info(file.path, options)
+        add_device_info(con, found.rank_id, read)
+        rows.append(_info_file_row(file, read.problem))
+    return rows
 
 
 def _communication_rows(

@@ -14,6 +14,7 @@ from .device import find_devices, load_device, load_device_text
 from .device_model import Device, Quantity
 from .options import RooflineOptions
 from .signatures import Fit, NameTrap, fit_evidence, name_trap
+from .stated import StatedDevice, with_stated
 from .weak_evidence import CoreBounds, narrowed, sampled_notes
 
 _HINT = (
@@ -28,8 +29,8 @@ class DeviceEvidence:
     `cube_cores_mhz` = median of aic_total_cycles / (cube_utilization/100 * Duration), cores x MHz, with
     its relative spread over rows; `aic_mhz` = mode of aic_total_cycles / (aicore_time * Block);
     `aiv_mhz` the same on the vector side; `dtypes` the short names of all operands; `bounds` what blocks
-    say about the number of cores; `clock_min_mhz`, `clock_max_mhz` and `hbm_peak_gb_s` (1e9) as sampled.
-    None = the export does not tell.
+    say about the number of cores; `clock_min_mhz`, `clock_max_mhz` and `hbm_peak_gb_s` (1e9) as sampled;
+    `stated` what the driver says (info.json of a raw profile). None = the export does not tell.
     """
 
     cube_cores_mhz: float | None = None
@@ -44,6 +45,7 @@ class DeviceEvidence:
     clock_min_mhz: float | None = None
     clock_max_mhz: float | None = None
     hbm_peak_gb_s: float | None = None
+    stated: StatedDevice | None = None
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,12 @@ def resolve_device(
 ) -> ResolvedDevice:
     """The device of a run; raises UnknownDevice when the user names one that is not known or not valid.
 
-    Trust: the user's `--device`, then the arithmetic of the rows. `hbm_gb_s` replaces the bandwidth of
-    the table (boards carry HBM of different vendors), in GB/s of 1e9.
+    Trust: the user's `--device`, then info.json, then the arithmetic of the rows. `hbm_gb_s` replaces the
+    bandwidth of the table (boards carry HBM of different vendors), in GB/s of 1e9.
     """
     options = options or RooflineOptions()
     fit = fit_evidence(evidence.cube_cores_mhz, evidence.aic_mhz, evidence.aiv_mhz, options)
+    fit = with_stated(fit, evidence.stated, options)
     trap = name_trap(evidence.device_argument) if evidence.device_toml is None else None
     if trap is None and (evidence.device_toml or evidence.device_argument):
         resolved = _from_user(evidence, fit, options)
@@ -141,6 +144,15 @@ def _from_evidence(
     if not names:
         return _unknown(fit.reason, _HINT, fit.notes)
     candidates = [load_device(name) for name in names]
+    if fit.undecided:
+        bounds = evidence.bounds or CoreBounds()
+        candidates = [device for device in candidates if bounds.allow(device)] or candidates
+        names = [device.soc for device in candidates]
+        clocked = [_observed_clock(device, fit, options)[0] for device in candidates]
+        if not all(same_roofs(clocked[0], other) for other in clocked):
+            reason = f"not known, one of {_described(candidates)}: {fit.formula}; {'; '.join(fit.notes)}"
+            return _unknown(reason, f"say which one: --device {' or '.join(names[:3])}, ...", ())
+        notes = []
     misfit = _dtype_misfit(candidates, evidence.dtypes)
     if misfit:
         return _unknown(f"{misfit}; the rows say {fit.formula}", _HINT, tuple(notes))

@@ -16,7 +16,8 @@ from .options import RooflineOptions
 class ChipSignature:
     """One row of the table: cube cores, rated MHz, the chips that have them, and in what those differ.
 
-    `faster` names the candidate with more HBM bandwidth, which measurements above the roof point to.
+    `faster` names the candidate with more HBM bandwidth, which measurements above the roof point to. Among
+    `undecided` candidates none is more likely than the others.
     """
 
     cores: int
@@ -24,6 +25,7 @@ class ChipSignature:
     candidates: tuple[str, ...]
     differ: str = ""
     faster: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class NameTrap:
 class Fit:
     """What the rows say: the chips that fit, measured cores and MHz (None = not told), formula, confidence.
 
-    Without candidates `reason` says what is missing.
+    Without candidates `reason` says what is missing. `undecided` candidates are all named and none is used,
+    unless their roofs are the same.
     """
 
     candidates: tuple[str, ...] = ()
@@ -49,6 +52,7 @@ class Fit:
     confidence: str = "low"
     notes: tuple[str, ...] = ()
     reason: str = ""
+    undecided: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +60,12 @@ def _tables() -> tuple[tuple[ChipSignature, ...], tuple[NameTrap, ...]]:
     table = tomllib.loads(Path(__file__).with_name("signatures.toml").read_text(encoding="utf-8"))
     rows = tuple(
         ChipSignature(
-            row["cores"], row["mhz"], tuple(row["candidates"]), row.get("differ", ""), row.get("faster", "")
+            row["cores"],
+            row["mhz"],
+            tuple(row["candidates"]),
+            row.get("differ", ""),
+            row.get("faster", ""),
+            row.get("undecided", False),
         )
         for row in table["signature"]
     )
@@ -93,17 +102,19 @@ def fit_evidence(
     if cores < 1 or abs(cube_cores_mhz / aic_mhz - cores) > options.clock_tolerance * cores:
         reason = f"{formula}, which is no whole number of cores"
         return Fit(formula=formula, reason=reason)
-    return _by_cores(cores, aic_mhz, formula, options)
+    return fit_cores(cores, aic_mhz, formula, options)
 
 
-def _by_cores(cores: int, mhz: float, formula: str, options: RooflineOptions) -> Fit:
+def fit_cores(cores: int, mhz: float, formula: str, options: RooflineOptions) -> Fit:
+    """Chips with that many cube cores at that clock; `formula` says how both are known."""
     same_cores = [row for row in chip_signatures() if row.cores == cores]
     if not same_cores:
         return Fit((), cores, mhz, formula, reason=f"no known chip has {cores} cube cores ({formula})")
     nearest = min(same_cores, key=lambda row: (abs(row.mhz - mhz), row.mhz))
     if abs(nearest.mhz - mhz) <= options.clock_tolerance * nearest.mhz:
         notes = (nearest.differ,) if nearest.differ else ()
-        return Fit(nearest.candidates, cores, mhz, formula, "medium" if notes else "high", notes)
+        confidence = "medium" if notes else "high"
+        return Fit(nearest.candidates, cores, mhz, formula, confidence, notes, undecided=nearest.undecided)
     # A clock that nothing is rated for: throttled or fixed by hand. Any chip with these cores may be
     # it; the one rated next above the clock is used, because chips slow down and do not speed up.
     above = [row for row in same_cores if row.mhz >= mhz] or same_cores
@@ -137,10 +148,17 @@ def _by_clock(aic_mhz: float | None, aiv_mhz: float | None, options: RooflineOpt
         return Fit(reason=reason)
     core_time = "aicore_time" if side == "aic" else "aiv_time"
     formula = f"MHz = {side}_total_cycles / ({core_time} x Block) = {mhz:,.0f}"
-    rows = [row for row in chip_signatures() if abs(row.mhz - mhz) <= options.clock_tolerance * row.mhz]
-    if len(rows) != 1:
-        fits = ", ".join(name for row in rows for name in row.candidates) or "no known chip"
-        reason = f"only the clock is known ({formula}), which fits {fits}"
+    # A chip may run slower than rated and not faster: a clock alone tells only the fastest ones apart.
+    rows = [row for row in chip_signatures() if row.mhz >= mhz * (1 - options.clock_tolerance)]
+    rated = [row for row in rows if row.mhz <= mhz * (1 + options.clock_tolerance)]
+    if len(rows) != 1 or not rated:
+        fits = ", ".join(name for row in rated for name in row.candidates) or "no known chip"
+        slower = len(rows) - len(rated)
+        others = " and, throttled, any chip that is rated higher" if slower else ""
+        reason = f"only the clock is known ({formula}), which fits {fits}{others}"
         return Fit((), None, mhz, formula, reason=reason)
-    note = f"only the clock is known; no other chip in the table is rated {rows[0].mhz:.0f} MHz"
+    note = (
+        f"only the clock is known; no other chip in the table is rated {rows[0].mhz:.0f} MHz or more, so its "
+        f"{rows[0].cores} cube cores are those of the table, not counted in this capture"
+    )
     return Fit(rows[0].candidates, None, mhz, formula, "low", (note,))

@@ -80,6 +80,7 @@ SELECT
         SELECT (count(*) > 0)::INTEGER::DOUBLE FROM runs AS r LEFT JOIN ranks AS k USING (run_id)
         WHERE run_id = $run AND (
             k.cube_cores_mhz IS NOT NULL OR r.device_argument IS NOT NULL
+            OR EXISTS (FROM device_info AS d WHERE d.run_id = $run AND d.cube_cores > 0 AND d.cube_mhz > 0)
             -- Without cube_utilization, the clock and bounds of the cores still narrow the chips.
             OR (coalesce(k.aic_mhz, k.clock_max_mhz) IS NOT NULL AND k.cube_cores_min IS NOT NULL)
         )

@@ -250,3 +250,23 @@ COMMENT ON COLUMN communication.size_bytes IS 'Bytes moved. Source: Transit Size
 COMMENT ON COLUMN communication.gb_s IS 'Bandwidth of one transfer, GB/s of 1e9. Source: Bandwidth(GB/s).';
 COMMENT ON COLUMN communication.large_packet_ratio IS 'Share of transfers with large packets, 0..1. Source: Large Packet Ratio.';
 COMMENT ON COLUMN communication.source IS 'communication, communication_matrix or analysis_database.';
+
+CREATE TABLE device_info (
+    run_id INTEGER,
+    rank_id INTEGER,
+    device_id INTEGER,
+    cube_cores INTEGER,
+    vector_cores INTEGER,
+    cube_mhz DOUBLE,
+    vector_mhz DOUBLE,
+    platform_version VARCHAR
+);
+COMMENT ON TABLE device_info IS 'info.json.N of raw PROF_* folders: what the driver says about the chip.';
+COMMENT ON COLUMN device_info.run_id IS 'The run; runs.run_id.';
+COMMENT ON COLUMN device_info.rank_id IS 'The rank in whose folder it was found; ranks.rank_id.';
+COMMENT ON COLUMN device_info.device_id IS 'Device. Source: DeviceInfo.id.';
+COMMENT ON COLUMN device_info.cube_cores IS 'Cube cores; NULL = not said. Source: DeviceInfo.ai_core_num.';
+COMMENT ON COLUMN device_info.vector_cores IS 'Vector cores; NULL = not said, 0 = the chip has none apart. Source: DeviceInfo.aiv_num.';
+COMMENT ON COLUMN device_info.cube_mhz IS 'Rated clock of the cube cores, MHz. Source: DeviceInfo.aic_frequency.';
+COMMENT ON COLUMN device_info.vector_mhz IS 'Rated clock of the vector cores, MHz. Source: DeviceInfo.aiv_frequency.';
+COMMENT ON COLUMN device_info.platform_version IS 'Number of the chip generation as exported; 5 = 910B and 910_93. Source: platform_version.';

@@ -13,10 +13,14 @@ from npu_roofline.analyzer.devices import (
     devices_show,
     read_device_argument,
 )
+from npu_roofline.analyzer.load import ingest_run
+from npu_roofline.analyzer.session import open_session
 from npu_roofline.errors import InputMissing, UnknownDevice
 from npu_roofline.roofline.resolve import DeviceEvidence, resolve_device
 
 from tests.analyzer.tiny_run import Kernel, session_of
+from tests.ingest.kernel_csv import row, table, write
+from tests.ingest.test_device_info import CHIP, raw_folder
 
 
 def test_the_list_derives_peaks() -> None:
@@ -77,3 +81,16 @@ def test_a_device_file_travels_as_text(tmp_path: Path) -> None:
     assert read_device_argument(None) == (None, None)
     with pytest.raises(InputMissing):
         read_device_argument(str(tmp_path / "none.toml"))
+
+
+def test_a_raw_profile_tells_the_chip(tmp_path: Path) -> None:
+    """info.json in a PROF folder beside a level 0 table: detect names chip, source and the driver's word."""
+    folder = write(tmp_path / "run_ascend_pt", table([row(type="N/A", core="N/A")], "level0"))
+    raw_folder(folder, {"DeviceInfo": [CHIP], "platform_version": "5"})
+    ingest_run([tmp_path], tmp_path / "db.duckdb")
+    with open_session(tmp_path / "db.duckdb") as session:
+        answer = devices_detect(session)
+    assert answer.device is not None
+    assert (answer.device.cube_cores, answer.device.source) == (24, "info.json: 24 cube cores at 1,800 MHz")
+    said = {each.evidence: each.value for each in answer.rows}
+    assert said["the driver's word"] == "24 cube cores, 48 vector cores at 1,800 MHz"

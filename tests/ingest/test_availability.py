@@ -60,7 +60,7 @@ def test_half_of_the_shapes_is_a_part_answer(tmp_path: Path, staged: Callable[..
 
 
 def test_a_trace_without_events_is_no_evidence(tmp_path: Path, staged: Callable[..., Staging]) -> None:
-    """A trace beside the kernels answers nothing when nothing is in it; the file says so, and the answer is no."""
+    """An empty trace beside the kernels answers nothing: the file says so, and the answer is no."""
     profile = write(tmp_path, table([row()]))
     write(profile, "[]", "trace_view.json")
     staging = staged(profile)
@@ -96,10 +96,6 @@ def test_files_beside_the_kernels_answer_their_own_questions(
     entry = f'{{"Communication Time Info": {{}}, "Communication Bandwidth Info": {link}}}'
     write(profile, f'{{"step3": {{"collective": {{"a@1": {entry}}}}}}}', "communication.json")
     found = answers(staged(profile))
-    assert (
-        {question: found[question].status for question in questions}
-        == dict.fromkeys(questions, "yes")
-        | {
-            "link bandwidth, and who waits in collectives (summary --by link)": "partly"  # which chip is not known
-        }
-    )
+    links = "link bandwidth, and who waits in collectives (summary --by link)"
+    expected = dict.fromkeys(questions, "yes") | {links: "partly"}  # the chip, and so its links, is not known
+    assert {question: found[question].status for question in questions} == expected

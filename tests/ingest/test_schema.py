@@ -10,6 +10,7 @@ TABLES = {
     "api_statistics",
     "api_calls",
     "counters",
+    "device_info",
     "files",
     "group_statistics",
     "kernel_origins",
