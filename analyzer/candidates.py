@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..errors import WrongUsage
@@ -20,7 +20,7 @@ from .phases import phases, training_note
 from .prefetch import cap_in_bytes, check_coefficient
 from .refusals import Refusals
 from .role_rows import role_rows
-from .roles_match import RoleRequest, name_roles
+from .roles_match import RoleNames, RoleRequest, name_roles
 from .sequence import SIDE, kernel_sequence
 from .sites import Rules, Site, SiteFinder
 from .targets import Judgement, is_weighted, judge_target
@@ -38,6 +38,8 @@ class Survey:
     sites: dict[str, Site]  # by row id
     notes: tuple[str, ...]
     roles: tuple[RoleRow, ...] = ()  # every weight-carrying kernel with its role
+    names: RoleNames = field(default_factory=lambda: RoleNames({}, {}))  # the same by place
+    parts: tuple[str | None, ...] = ()  # of the step, by place
     stopped: str | None = (
         None  # why no target was even looked at: training, prefill, unknown or unsupported device
     )
@@ -141,6 +143,8 @@ def _survey(
         rejected=(*unprofitable, *refused.rows()),
         sites=sites,
         roles=role_rows(sequence, roles),
+        names=roles,
+        parts=tuple(each.part for each in sequence.places),
         notes=(
             *notes,
             *structure.notes,

@@ -11,6 +11,7 @@ from .coverage import coverage
 from .explain_candidate import candidate_steps
 from .explain_label import label_steps
 from .hotspots import hotspot_id, hotspot_rows
+from .ids import only_id
 from .labels import labelled_groups
 
 if TYPE_CHECKING:
@@ -31,22 +32,9 @@ def explain(session: Session, id: str) -> Answer:
     raise WrongUsage(f"{id!r} is no id", "ids start with k- (hotspots) or c- (candidates)")
 
 
-def _only(id: str, found: list[str], what: str) -> str:
-    """The one id that begins so; an exact match wins over longer ones."""
-    if id in found:
-        return id
-    matching = sorted(each for each in found if each.startswith(id))
-    if len(matching) == 1:
-        return matching[0]
-    if not matching:
-        raise WrongUsage(f"no row of {what} has the id {id}", f"`{what}` lists the ids of this selection")
-    shown = ", ".join(matching[:5]) + (", …" if len(matching) > 5 else "")
-    raise WrongUsage(f"{id} is the beginning of {len(matching)} ids", f"give more of it: {shown}")
-
-
 def _explain_hotspot(session: Session, id: str) -> Answer:
     groups = {hotspot_id(group.row.hex_id): group for group in labelled_groups(session)}
-    chosen = _only(id, list(groups), "hotspots")
+    chosen = only_id(id, list(groups), "hotspots")
     row = next(each for each in hotspot_rows(session) if each.id == chosen)
     return _answer(session, (row,), label_steps(groups[chosen], row, session), ())
 
@@ -56,7 +44,7 @@ def _explain_candidate(session: Session, id: str) -> Answer:
     rows = {row.id: row for row in (*found.rejected, *found.rows)}
     if not rows:
         return _answer(session, (), (), found.notes)
-    row = rows[_only(id, list(rows), "candidates")]
+    row = rows[only_id(id, list(rows), "candidates")]
     steps = candidate_steps(row, found.sites.get(row.id))
     return _answer(session, (row,), steps, (*found.notes, *row.notes), walk=row.walk)
 

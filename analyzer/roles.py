@@ -105,6 +105,7 @@ class Role:
     dtypes: Mapping[str, str]  # 'w8a8' and 'none' -> dtype as stored
     format: str
     source: str
+    code: str | None = None  # what models call it, e.g. 'layer.mlp.down_proj.weight'
 
     @property
     def sizes(self) -> frozenset[str]:
@@ -206,6 +207,7 @@ def _role(entry: Mapping[str, Any]) -> Role:
         dtypes=entry["dtype"],
         format=entry.get("format", "FRACTAL_NZ"),
         source=entry["source"],
+        code=entry.get("code"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -69,4 +70,22 @@ def _role(entry: Mapping[str, Any], path: Path) -> UserRole:
             f"{path}: a [[kernel]] names no role or selects no kernel",
             f"give role and one of {', '.join(_SELECTORS)}",
         )
+    if "weight" in entry and not is_attribute(entry["weight"]):
+        raise WrongUsage(
+            f"{path}: weight = {entry['weight']!r} is no attribute of a layer or model",
+            "write it as layer.self_attn.o_proj.weight or model.lm_head.weight",
+        )
     return UserRole(source=str(path), **entry)
+
+
+def is_attribute(text: str) -> bool:
+    """Whether the text is a chain of attributes and constant indexes on `layer` or `model`: no calls."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in ("layer", "model")

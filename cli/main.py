@@ -25,6 +25,7 @@ from .failures import EXIT_INTERRUPTED, EXIT_READER_GONE, report_failure
 from .groups import spread
 from .hotspots import hotspots
 from .ingest import ingest
+from .plan import plan
 from .query import query
 from .report import report
 from .size import size
@@ -38,8 +39,8 @@ class InOrderOfQuestions(TyperGroup):
     """Lists the commands in the order in which an engineer needs them; typer lists sub-groups last."""
 
     ORDER = (
-        *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "compare"),
-        "tune",
+        *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "plan"),
+        *("compare", "tune"),
         *("fuse", "ops"),
         *("devices", "query", "demo"),
     )
@@ -81,7 +82,7 @@ def _about(
     """
 
 
-for command in (ingest, summary, hotspots, report, candidates, explain, size, compare, query, demo):
+for command in (ingest, summary, hotspots, report, candidates, explain, size, plan, compare, query, demo):
     app.command()(spread(command))
 app.add_typer(runs.app, name="runs")
 app.add_typer(tune.app, name="tune")

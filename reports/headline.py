@@ -174,6 +174,16 @@ def candidate_sentence(row: CandidateRow) -> str:
     return text
 
 
+def _plan(answer: Answer) -> str:
+    if not answer.rows:
+        return _candidates(answer)
+    saving = sum(row.predicted_saving_step_us for row in answer.rows)
+    return (
+        f"{plural(len(answer.rows), 'prefetch call')} for {answer.extras['mode']}, which would save "
+        f"{format_duration(saving)} per step by the model."
+    )
+
+
 def _compare(answer: Answer) -> str:
     """The sentence that the answer brings: what counts, and what comes next, was decided there."""
     return answer.extras.get("sentence") or _count(answer)
@@ -270,6 +280,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "summary": _summary,
     "hotspots": _hotspots,
     "candidates": _candidates,
+    "plan": _plan,
     "compare": _compare,
     "tune": _compare,
     "explain": _explain,

@@ -118,13 +118,13 @@ def test_the_users_names_win(tmp_path: Path):
     """A roles.toml names by shapes, position or matrix; one that matches nothing is reported."""
     file = tmp_path / "roles.toml"
     file.write_text(
-        '[[kernel]]\nrole = "my_proj"\nk = 1024\nn = 4096\nweight = "self.attn.o.weight"\n'
+        '[[kernel]]\nrole = "my_proj"\nk = 1024\nn = 4096\nweight = "layer.attn.o.weight"\n'
         '[[kernel]]\nrole = "nobody"\nk = 7\n',
         encoding="utf-8",
     )
     found = name_roles(_dense(), RoleRequest(QWEN, user=read_user_roles(file)))
     assert (found.by_place[4].name, found.by_place[4].source) == ("my_proj", "roles.toml")
-    assert found.by_place[4].expression == "self.attn.o.weight"
+    assert found.by_place[4].expression == "layer.attn.o.weight"
     assert any("nobody matches no" in note for note in found.notes)
 
 
@@ -136,6 +136,7 @@ def test_the_users_names_win(tmp_path: Path):
         "[[kernel]]\nk = 3",
         "[[kernel]]\nrole = 'x'\nk = 'y'",
         "[[kernel]]\nrol = 'x'",
+        "[[kernel]]\nrole = 'x'\nk = 1\nweight = 'layer.f()'",
         "{",
     ],
 )
