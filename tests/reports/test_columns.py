@@ -9,11 +9,11 @@ import typing
 from importlib import resources
 
 import pytest
-from npu_roofline.analyzer import answer, answer_compare, answer_fusion, answer_links
+from npu_roofline.analyzer import answer, answer_compare, answer_fusion, answer_links, answer_plan
 from npu_roofline.reports import tables
 from npu_roofline.reports.columns import Column, records, text_for
 
-ROOMS = (answer, answer_compare, answer_fusion, answer_links, tables)
+ROOMS = (answer, answer_compare, answer_fusion, answer_links, answer_plan, tables)
 
 
 def record_named(name: str) -> type:
