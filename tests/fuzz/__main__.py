@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -11,10 +12,13 @@ from tests.fuzz.judge import group_faults
 
 CASES = 10_000
 GROUP = 20
+# A group takes seconds; each of its cases may take ten.
+HANG_S = 600.0
 
 
 def judge(first: int) -> list[str]:
-    """The faults of the cases from `first` on."""
+    """The faults of the cases from `first` on; a group that hangs ends the process and shows where."""
+    faulthandler.dump_traceback_later(HANG_S, exit=True)
     with tempfile.TemporaryDirectory() as folder:
         return group_faults(range(first, first + GROUP), Path(folder))
 

@@ -1,15 +1,20 @@
-"""Small whole exports to damage: each header generation, level 0, and msprof's own spelling."""
+"""Small whole exports to damage: header generations, level 0, msprof, databases, traces, host tables."""
 
 from __future__ import annotations
 
 import csv
 import functools
 import io
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from npu_roofline.sample_profiles.exporter import OUTPUT, export
 from npu_roofline.sample_profiles.scenario import load_scenario
+
+from tests.fuzz import beside
+from tests.ingest.profiler_database import NEW, OLD, Generation, write_database
 
 # kernel_details is op_summary with these columns renamed; op_summary has no Step Id, Device_id comes first.
 OP_SUMMARY_NAMES = {
@@ -26,7 +31,8 @@ SCENARIOS = {
     "prefill": ("prefill.toml", "prefill"),
     "level0": ("dense_decode.toml", "dense_level0"),
 }
-BASES = (*SCENARIOS, "op_summary")
+DATABASES = {"database_old": OLD, "database_new": NEW}
+BASES = (*SCENARIOS, "op_summary", *DATABASES, "trace", "trace_alone", "host")
 
 
 @functools.cache
@@ -34,9 +40,21 @@ def base(name: str) -> Mapping[str, bytes]:
     """Path -> bytes of the export called `name`, two steps of two layers (30 to 160 rows)."""
     if name == "op_summary":
         return _op_summary()
+    if name in DATABASES:
+        return _database(DATABASES[name])
+    if name in ("trace", "trace_alone", "host"):
+        return beside.export(name, base("moe"))
     scenario = load_scenario(*SCENARIOS[name])
     small = replace(scenario, capture=replace(scenario.capture, steps=2, layers=2))
     return {path: text.encode() for path, text in export(small).items()}
+
+
+def _database(generation: Generation) -> Mapping[str, bytes]:
+    """The MoE decode as the database of one generation of writers."""
+    table = base("moe")[f"{OUTPUT}/kernel_details.csv"].decode()
+    with tempfile.TemporaryDirectory() as folder:
+        written = write_database(Path(folder) / "made.db", table, generation)
+        return {f"{OUTPUT}/ascend_pytorch_profiler.db": written.read_bytes()}
 
 
 def _op_summary() -> Mapping[str, bytes]:

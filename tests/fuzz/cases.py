@@ -8,6 +8,15 @@ from random import Random
 
 from tests.fuzz.bases import BASES, base
 from tests.fuzz.mutate import CSV_MUTATIONS, JSON_MUTATIONS
+from tests.fuzz.mutate_database import DATABASE_MUTATIONS
+from tests.fuzz.mutate_trace import TRACE_MUTATIONS
+
+MUTATIONS = {".csv": CSV_MUTATIONS, ".json": JSON_MUTATIONS, ".db": DATABASE_MUTATIONS}
+# Files that three in four cases damage: the kernels; where a base is there for what stands beside them, that.
+_MAIN = {
+    False: ("kernel_details", "op_summary", ".db", "trace_view"),
+    True: ("trace_view", "details", "statistic", "l2_cache", "memory", "task_time", "communication"),
+}
 
 
 @dataclass(frozen=True)
@@ -34,13 +43,13 @@ class Case:
 
 
 def case(seed: int) -> Case:
-    """The damaged export of this number; three in four have a damaged kernel table."""
+    """The damaged export of this number; three in four have damaged kernels, or what stands beside them."""
     random = Random(seed)
     name = random.choice(BASES)
     files = dict(base(name))
-    tables = sorted(path for path in files if "kernel_details" in path or "op_summary" in path)
-    file = random.choice(tables) if random.random() < 0.75 else random.choice(sorted(files))
-    mutations = JSON_MUTATIONS if file.endswith(".json") else CSV_MUTATIONS
+    tables = sorted(path for path in files if any(word in path for word in _MAIN[name in ("trace", "host")]))
+    file = random.choice(tables) if tables and random.random() < 0.75 else random.choice(sorted(files))
+    mutations = TRACE_MUTATIONS if "trace_view" in file else MUTATIONS[Path(file).suffix]
     chosen = [random.choice(mutations) for _ in range(random.choice((1, 1, 1, 2, 3)))]
     for mutation in chosen:
         files[file] = mutation(files[file], random)

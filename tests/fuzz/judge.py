@@ -61,9 +61,11 @@ def _faults(path: Path, database: Path, seconds: float) -> Iterator[str]:
         answer = json.loads(out)
         yield from _lost_rows(answer)
         yield from _unanswered(("runs", "show", "damaged"), shared)
-        for rank in _asked(answer):
+        asked = _asked(answer)
+        for rank in asked:
             for each in READING_COMMANDS:
                 yield from _unanswered((*each, "--rank", str(rank)), shared)
+        yield from _untraced(asked[:1], database)
     elif database.exists() and _holds_a_run(database):
         yield "ingest failed and left a run behind"
     if time.perf_counter() - begin > seconds:
@@ -84,6 +86,20 @@ def _unanswered(arguments: Sequence[str], shared: Sequence[str]) -> Iterator[str
             json.loads(out, parse_constant=_refuse)
         except ValueError as error:
             yield f"{name}: {error}"
+
+
+def _untraced(ranks: Sequence[int], database: Path) -> Iterator[str]:
+    """The page and the trace of a rank: written, or refused clearly; the trace is JSON."""
+    for rank in ranks:
+        page, trace = database.with_suffix(".html"), database.with_suffix(".json")
+        arguments = ("report", "--rank", str(rank), "-o", str(page), "--trace", str(trace))
+        code, _, err = command(*arguments, "--db", str(database))
+        yield from _unclear("report --trace", code, err, READING_CODES)
+        if code == 0:
+            try:
+                json.loads(trace.read_bytes(), parse_constant=_refuse)
+            except (ValueError, OSError) as error:
+                yield f"report --trace: {error}"
 
 
 def _refuse(constant: str) -> None:
