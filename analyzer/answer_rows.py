@@ -54,6 +54,8 @@ class HotspotRow:
     )
     anomaly: str | None = None  # names what cannot be right about the row; such a row is no finding
     notes: tuple[str, ...] = ()
+    torch_op: str | None = None  # commonest operator that launched it; None = no trace, or it does not say
+    source: str | None = None  # source line of that: file(line): function; None = not recorded
 
 
 @dataclass(frozen=True)

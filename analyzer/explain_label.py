@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .answer import ExplainStep, HotspotRow
 from .explain_operator import operator_steps
 from .labels import LabelledGroup
+from .origins import origin_of, origin_text
 from .targets import judge_target
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def label_steps(group: LabelledGroup, row: HotspotRow, session: Session) -> tupl
             _device_text(session),
         ),
     ]
+    steps += _origin(group, session)
     steps += _evidence(group, row)
     steps += operator_steps(group, session)
     steps += [ExplainStep("Note", {}, note) for note in label.notes]
@@ -64,6 +66,16 @@ def label_steps(group: LabelledGroup, row: HotspotRow, session: Session) -> tupl
         why = judgement.reason.removesuffix(f": {label.reason}")  # said above
         steps.append(ExplainStep("Prefetch", {}, f"It {verdict} a target: {why}"))
     return tuple(steps)
+
+
+def _origin(group: LabelledGroup, session: Session) -> list[ExplainStep]:
+    """What launched it, where a trace says it; how many occurrences agree stands in the sentence."""
+    origin = origin_of(session, group.signature_id)
+    if origin is None:
+        return []
+    numbers = {"kernels": origin.kernels, "count": origin.occurrences}
+    dims = "" if origin.input_dims is None else f"; its arguments: {origin.input_dims}"
+    return [ExplainStep("Where it comes from", numbers, origin_text(origin) + dims)]
 
 
 def _device_text(session: Session) -> str:

@@ -8,6 +8,7 @@ from ..errors import WrongUsage
 from .answer import Answer, HotspotRow
 from .coverage import coverage
 from .labels import LabelledGroup, labelled_groups, publish_labels
+from .origins import origin_of
 from .phases import training_note
 from .sqlfiles import run_sql, sql
 
@@ -102,6 +103,7 @@ def _row(
     floor = label.floors.floor_us
     achieved = _per_second(work.bytes_lo, measured.median_us, 1e9)
     device = session.device_info
+    origin = origin_of(session, group.signature_id)
     return HotspotRow(
         id=hotspot_id(text.hex_id),
         type=text.type or "(no type)",
@@ -142,6 +144,8 @@ def _row(
         achieved_gb_s_hi=_per_second(work.bytes_hi, measured.median_us, 1e9),
         anomaly=label.anomaly,
         notes=(*work.notes, *label.notes),
+        torch_op=None if origin is None else origin.torch_op,
+        source=None if origin is None else origin.source,
     )
 
 
