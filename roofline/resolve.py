@@ -148,11 +148,11 @@ def _from_evidence(
         bounds = evidence.bounds or CoreBounds()
         candidates = [device for device in candidates if bounds.allow(device)] or candidates
         names = [device.soc for device in candidates]
-        clocked = [_observed_clock(device, fit, options)[0] for device in candidates]
-        if not all(same_roofs(clocked[0], other) for other in clocked):
+        if not _same_floors([_observed_clock(device, fit, options)[0] for device in candidates]):
             reason = f"not known, one of {_described(candidates)}: {fit.formula}; {'; '.join(fit.notes)}"
-            return _unknown(reason, f"say which one: --device {' or '.join(names[:3])}, ...", ())
-        notes = []
+            return _unknown(reason, f"say which one: --device {', '.join(names)}", ())
+        notes = [f"no other chip has these cores, and {bounds}"]
+        fit = dataclasses.replace(fit, confidence="low")
     misfit = _dtype_misfit(candidates, evidence.dtypes)
     if misfit:
         return _unknown(f"{misfit}; the rows say {fit.formula}", _HINT, tuple(notes))
@@ -208,6 +208,12 @@ def same_roofs(first: Device, second: Device) -> bool:
     return first.peaks_tflops() == second.peaks_tflops() and all(
         getattr(first, name) == getattr(second, name) for name in figures
     )
+
+
+def _same_floors(devices: list[Device]) -> bool:
+    """True when the times that cannot be beaten are the same on all of them, L2 aside."""
+    figures = {(tuple(d.peaks_tflops().items()), d.hbm_bytes_s, d.hbm_max_bytes_s) for d in devices}
+    return len(figures) == 1
 
 
 def _described(devices: Iterable[Device]) -> str:

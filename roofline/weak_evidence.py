@@ -54,7 +54,7 @@ def narrowed(fit: Fit, bounds: CoreBounds, sampled_mhz: float | None, options: R
     mhz, formula = fit.mhz, fit.formula
     if mhz is None and sampled_mhz is not None:
         mhz, formula = sampled_mhz, f"MHz = AICORE_FREQ = {sampled_mhz:,.0f}"
-    if mhz is None:
+    if mhz is None or (fit.mhz is not None and not bounds.known):
         return fit
     rows = [
         replace(row, candidates=kept)

@@ -7,6 +7,7 @@ from npu_roofline.errors import UnknownDevice
 from npu_roofline.roofline.device import DEVICE_FOLDER, all_devices, load_device
 from npu_roofline.roofline.resolve import DeviceEvidence, resolve_device, same_roofs
 from npu_roofline.roofline.signatures import chip_signatures
+from npu_roofline.roofline.weak_evidence import CoreBounds
 
 
 def evidence(cores: float, mhz: float, **rest: object) -> DeviceEvidence:
@@ -190,3 +191,40 @@ def test_every_device_can_be_recognised() -> None:
     """Every SoC of the table stands in a signature, so a capture of it is recognised."""
     named = {name for row in chip_signatures() for name in row.candidates}
     assert {device.soc for device in all_devices()} == named
+
+
+def test_two_kinds_of_chip_at_one_signature_are_both_named_and_none_is_used() -> None:
+    """24 cores at 1500 MHz: the edge part is rated so, a throttled A2 or A3 looks the same; memory differs."""
+    found = resolve_device(DeviceEvidence(cube_cores_mhz=36_000, aic_mhz=1500))
+    assert found.device is None
+    assert all(
+        name in found.source for name in ("not known, one of", "910_5591", "910B2", "910_9391", "throttled")
+    )
+    assert "910_5591" in found.hint
+
+
+def test_vector_blocks_tell_a_throttled_part_from_the_edge_part() -> None:
+    """48 vector blocks in one round need 48 vector cores, the edge part has 24: an A2 or A3 slowed to 1500,
+    24 x 1500 x 8192 = 294.9 TFLOP/s of fp16.
+    """
+    found = resolve_device(
+        DeviceEvidence(cube_cores_mhz=36_000, aic_mhz=1500, bounds=CoreBounds(vector_min=48))
+    )
+    assert "910_5591" not in found.candidates
+    assert found.device is not None
+    assert round(found.device.peaks_tflops()["fp16"], 1) == 294.9
+    assert found.confidence == "low"
+    assert any("throttling" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("mhz", "known"), [(1850, True), (900, False), (1060, False), (680, False)])
+def test_a_clock_alone_tells_only_the_fastest_chip(mhz: int, known: bool) -> None:
+    """900 MHz is rated for the part of 2019, but any chip may run at it when it is throttled; none but the
+    910B1 and its A3 dies runs at 1850.
+    """
+    found = resolve_device(DeviceEvidence(aiv_mhz=mhz))
+    assert (found.device is not None) == known
+    if known:
+        assert any("not counted in this capture" in note for note in found.notes)
+    else:
+        assert "throttled" in found.source
