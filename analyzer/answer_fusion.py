@@ -114,3 +114,62 @@ class OperatorSourceRow:
     documented: int  # names with a docstring
     schema_only: int  # npu_ functions without one, gradients left out
     operators: int
+
+
+@dataclass(frozen=True)
+class CodeCandidate:
+    """Code of one class that a fused call would replace: what is needed first, or which limit refuses it."""
+
+    id: str  # 'm-' and 8 hex digits of file, class and rule
+    verdict: str  # ready | needs_preparation | not_adaptable
+    api: str
+    rule: str
+    module: str  # class
+    functions: tuple[str, ...]
+    code: tuple[str, ...]  # 'file:first-last' of each place
+    phase: str  # prefill | decode | both
+    prepare: tuple[str, ...]  # to do, or to check, before
+    constraint: str | None  # the documented limit that is not met
+    check: tuple[str, ...]  # limits that only a run decides
+    evidence: str  # the tokens that were found
+
+
+@dataclass(frozen=True)
+class UsedRow:
+    """A fused operator that the code calls already."""
+
+    operator: str
+    calls: int
+    code: tuple[str, ...]
+    phase: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class ModuleRow:
+    """A module of the network, or a sub-chain of one."""
+
+    module: str
+    kind: str  # embedding | block | attention | mlp | moe | router | norm | rope | model | head
+    chain: str  # part and its calls; '' for the module itself
+    code: str
+    phase: str
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """Something the code or the configuration says, with the lines that say it."""
+
+    fact: str
+    value: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TreeStep:
+    """One question of a decision tree, its answer and the evidence."""
+
+    tree: str  # attention | moe
+    question: str
+    answer: str
+    evidence: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -37,6 +38,30 @@ def scan(
 
     with selection.session() as session:
         output.show(ask(session, top=top, status=status))
+
+
+@app.command("model")
+@spread
+def model(
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Python files that define the model's layers.")
+    ],
+    model_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--model-config", metavar="FILE", help="The model's config.json, for sizes that limits ask for."
+        ),
+    ] = None,
+    output: Output,
+) -> None:
+    """Read model code: its modules, decision trees, and what one fused call would replace.
+
+    The code is parsed, never imported or run. Every statement names the line that says it.
+    """
+    from ..analyzer.modelcode.model import fuse_model as ask
+
+    output.show(ask(files, model_config))
 
 
 @app.command("rules")

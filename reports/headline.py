@@ -290,6 +290,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "runs": _runs,
     "query": _query,
     "fuse-scan": _compare,
+    "fuse-model": _compare,
     "ops-list": _ops,
     "ops-show": _ops,
     "ops-search": _ops,

@@ -97,21 +97,21 @@ def _format(values: Any, tensor: Tensor, name: str) -> Outcome:
 
 def _ndim(values: Any, tensor: Tensor, name: str) -> Outcome:
     dims = len(tensor.dims)
-    return _within(values, dims, f"{name} has {dims} dimensions")
+    return within_limits(values, dims, f"{name} has {dims} dimensions")
 
 
 def _last_dim(values: Any, tensor: Tensor, name: str) -> Outcome:
     logical = tensor.logical
     if not logical:
         return UNKNOWN, f"{name} is a scalar"
-    return _within(values, logical[-1], f"last dimension of {name} is {logical[-1]}")
+    return within_limits(values, logical[-1], f"last dimension of {name} is {logical[-1]}")
 
 
 def _last_dim_bytes(values: Any, tensor: Tensor, name: str) -> Outcome:
     if not tensor.logical or tensor.element_bytes is None:
         return UNKNOWN, f"size of {name} is not recorded"
     size = int(tensor.logical[-1] * tensor.element_bytes)
-    return _within(values, size, f"last dimension of {name} is {size} bytes")
+    return within_limits(values, size, f"last dimension of {name} is {size} bytes")
 
 
 def _product(values: Any, tensor: Tensor, name: str) -> Outcome:
@@ -119,7 +119,7 @@ def _product(values: Any, tensor: Tensor, name: str) -> Outcome:
     if not logical:
         return UNKNOWN, f"{name} is a scalar"
     size = math.prod(logical[at] for at in values["dims"])
-    return _within(values, size, f"{name} gives {size}")
+    return within_limits(values, size, f"{name} gives {size}")
 
 
 def _inference(values: Any, _: Sequence[Member], situation: Situation) -> Outcome:
@@ -158,7 +158,7 @@ def _dtype_on_family(values: Any, members: Sequence[Member], situation: Situatio
 
 
 def _count(values: Any, members: Sequence[Member], _: Situation) -> Outcome:
-    return _within(values, len(members), f"there are {len(members)} kernels of it in a row")
+    return within_limits(values, len(members), f"there are {len(members)} kernels of it in a row")
 
 
 def _equal_weights(_: Any, members: Sequence[Member], __: Situation) -> Outcome:
@@ -207,7 +207,7 @@ def _any(names: Sequence[Any]) -> str:
     return " or ".join(map(str, names))
 
 
-def _within(values: Any, found: float, text: str) -> Outcome:
+def within_limits(values: Any, found: float, text: str) -> Outcome:
     """Whether a number keeps every limit that the check states: min, max, one_of, even, multiple."""
     limits = (
         ("min", lambda limit: found >= limit, "at least {}"),

@@ -1,0 +1,1 @@
+"""Model code read statically: modules, decision trees, candidates for fused operators."""
