@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputMissing
+from ..roofline.consistency import device_hints
 from ..roofline.device import Device, Quantity, all_devices, device_sources, load_device
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
 from ..roofline.stated import StatedDevice
 from ..roofline.weak_evidence import CoreBounds
 from .answer import Answer, DeviceInfo, DeviceListRow, DeviceRow, EvidenceRow
+from .labels import labelled_groups
 
 if TYPE_CHECKING:
     import duckdb
@@ -177,8 +179,23 @@ def devices_detect(session: Session) -> Answer:
         device=session.device_info,
         coverage=None,
         rows=_evidence_rows(rank, session),
-        notes=(*session.device.notes, *hint),
+        notes=(*device_notes(session), *hint),
     )
+
+
+def device_notes(session: Session) -> tuple[str, ...]:
+    """What must be said about the device: how it was told, and what the kernels themselves say for or against
+    it.
+    """
+    if session.device.device is None:
+        return session.device.notes
+    groups = [group for group in labelled_groups(session) if group.is_aicore]
+    hints = device_hints(
+        session.device.device,
+        ((group.work, group.statistics, group.label) for group in groups),
+        session.roofline_options,
+    )
+    return (*session.device.notes, *hints)
 
 
 def _evidence_rows(rank: dict[str, Any], session: Session) -> tuple[EvidenceRow, ...]:

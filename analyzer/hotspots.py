@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import WrongUsage
 from .answer import Answer, HotspotRow
 from .coverage import coverage
+from .devices import device_notes
 from .labels import LabelledGroup, labelled_groups, publish_labels
 from .origins import origin_of
 from .phases import training_note
@@ -37,7 +38,7 @@ def hotspots(
         for row in rows
         if bound in (None, row.bound) and limiter in (None, row.limiter) and family in (None, row.family)
     )
-    notes = [*session.notes, *session.device.notes]
+    notes = [*session.notes, *device_notes(session)]
     for name, value in (("bound", bound), ("limiter", limiter), ("family", family)):
         notes += _filter_note(name, value, rows)
     notes += training_note(session)

@@ -11,6 +11,7 @@ from ..errors import WrongUsage
 from ..units import format_duration, format_share
 from .answer import Answer, OtherEngineRow, StepRow, StepSpread, SummaryRow
 from .coverage import check_sum, coverage
+from .devices import device_notes
 from .idle import gaps_between_steps, idle_stretches
 from .labels import publish_labels
 from .links import link_extras, link_notes, link_rows
@@ -52,7 +53,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
         rows=rows,
         notes=(
             *session.notes,
-            *session.device.notes,
+            *device_notes(session),
             *step_notes(steps),
             *_idle_notes(spread, steps),
             *(link_notes(session) if by == "link" else ()),

@@ -30,9 +30,9 @@ def device_hints(device: Device, labelled: Iterable[Labelled], options: Roofline
             f"holds: {faster} likely"
         )
     if contradicted:
+        reach = "1 kernel reaches" if len(contradicted) == 1 else f"{len(contradicted)} kernels reach"
         hints.append(
-            f"{len(contradicted)} kernels reach more of the compute peak than their cube was busy: "
-            "wrong device, dtype or shapes"
+            f"{reach} more of the compute peak than the cube was busy: wrong device, dtype or shapes"
         )
     return tuple(hints)
 

@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 from npu_roofline.analyzer.devices import (
     device_info,
+    device_notes,
     devices_detect,
     devices_list,
     devices_show,
     read_device_argument,
 )
+from npu_roofline.analyzer.hotspots import hotspots
 from npu_roofline.analyzer.load import ingest_run
 from npu_roofline.analyzer.session import open_session
+from npu_roofline.analyzer.summary import summary
 from npu_roofline.errors import InputMissing, UnknownDevice
 from npu_roofline.roofline.resolve import DeviceEvidence, resolve_device
 
@@ -94,3 +97,23 @@ def test_a_raw_profile_tells_the_chip(tmp_path: Path) -> None:
     assert (answer.device.cube_cores, answer.device.source) == (24, "info.json: 24 cube cores at 1,800 MHz")
     said = {each.evidence: each.value for each in answer.rows}
     assert said["the driver's word"] == "24 cube cores, 48 vector cores at 1,800 MHz"
+
+
+def test_kernels_that_the_device_cannot_have_run_are_said_beside_it() -> None:
+    """Two matmuls of 178.3 MB in 150 us are 1.19 TB/s, more than a 910B4 has (0.88 at most) and than its L2
+    holds: detect, hotspots and summary name the sister that has it.
+    """
+    kernels = [
+        Kernel(
+            i * 200,
+            150.0,
+            "MatMul",
+            "AI_CORE",
+            shapes=(f"{i + 1},5120;5120,17408", "DT_BF16", f"{i + 1},17408"),
+        )
+        for i in range(2)
+    ]
+    session = session_of(kernels, device="910B4")
+    for answer in (hotspots(session), summary(session)):
+        assert any("910B4-1 likely" in note for note in answer.notes)
+    assert any("910B4-1 likely" in note for note in device_notes(session))

@@ -30,4 +30,4 @@ def test_contradicted_cubes_are_counted() -> None:
     found = work("MatMulV3", "4096,1024;1024,2048", "4096,2048")
     measurement = measured(79.1, 20, core_us=75.0, occupancy=96.4, aic_mac=0.40, aic_mte2=0.83)
     triple = (found, measurement, classify(found, measurement, b4, OPTIONS))
-    assert "1 kernels reach more" in device_hints(b4, [triple], OPTIONS)[0]
+    assert "1 kernel reaches more" in device_hints(b4, [triple], OPTIONS)[0]

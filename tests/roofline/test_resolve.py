@@ -194,7 +194,7 @@ def test_every_device_can_be_recognised() -> None:
 
 
 def test_two_kinds_of_chip_at_one_signature_are_both_named_and_none_is_used() -> None:
-    """24 cores at 1500 MHz: the edge part is rated so, a throttled A2 or A3 looks the same; memory differs."""
+    """24 cores at 1500 MHz: the edge part is rated so, a throttled A2 or A3 looks the same; HBM differs."""
     found = resolve_device(DeviceEvidence(cube_cores_mhz=36_000, aic_mhz=1500))
     assert found.device is None
     assert all(
