@@ -53,6 +53,18 @@ class PlanView:
 
 
 @dataclass(frozen=True)
+class CalibrationRow:
+    """One assumption of the model as a before/after pair shows it."""
+
+    name: str  # cmo_gb_s | eta | beta
+    value: float
+    bound: str  # measured | at least
+    option: str  # how to give it
+    default: float | None  # what is assumed without it; None = no limit
+    how: str
+
+
+@dataclass(frozen=True)
 class FrameworkSetting:
     """What to set in one framework and version; `text` is empty where there is nothing to set."""
 

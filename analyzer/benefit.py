@@ -48,13 +48,22 @@ def saved_us(prefetched: float, load: TargetLoad, rates: MemoryRates, options: A
     (up to the highest figure of any source): else the fastest loads would seem to have nothing to gain.
     """
     useful = min(prefetched * load.hit_share, load.weight_bytes)
-    fastest = rates.hbm_max_bytes_s / US_PER_S
-    seen = min(load.weight_bytes / load.duration_us, fastest) if load.duration_us > 0 else 0.0
-    hbm = max(options.eff_hbm * rates.hbm_bytes_s / US_PER_S, seen)
-    l2 = options.l2_read_efficiency * rates.l2_read_bytes_s / US_PER_S
+    hbm, l2 = hbm_bytes_us(load, rates, options), l2_bytes_us(rates, options)
     remaining_floor = max((load.weight_bytes - useful) / hbm + useful / l2, load.other_floor_us)
     room = max(0.0, load.duration_us - remaining_floor)
     return min(max(0.0, useful / hbm - useful / l2), room)
+
+
+def hbm_bytes_us(load: TargetLoad, rates: MemoryRates, options: AnalysisOptions) -> float:
+    """Rate at which the weights of a target come from HBM, B/us: eff of nominal, or more where it is seen."""
+    fastest = rates.hbm_max_bytes_s / US_PER_S
+    seen = min(load.weight_bytes / load.duration_us, fastest) if load.duration_us > 0 else 0.0
+    return max(options.eff_hbm * rates.hbm_bytes_s / US_PER_S, seen)
+
+
+def l2_bytes_us(rates: MemoryRates, options: AnalysisOptions) -> float:
+    """Rate at which prefetched bytes come from L2, B/us."""
+    return options.l2_read_efficiency * rates.l2_read_bytes_s / US_PER_S
 
 
 def cost_us(

@@ -39,7 +39,7 @@ class Survey:
     notes: tuple[str, ...]
     roles: tuple[RoleRow, ...] = ()  # every weight-carrying kernel with its role
     names: RoleNames = field(default_factory=lambda: RoleNames({}, {}))  # the same by place
-    parts: tuple[str | None, ...] = ()  # of the step, by place
+    places: tuple[LabelledGroup, ...] = ()  # of the sequence that the sites index
     stopped: str | None = (
         None  # why no target was even looked at: training, prefill, unknown or unsupported device
     )
@@ -101,7 +101,7 @@ def survey(
     if cmo_gb_s is not None and not cmo_gb_s > 0:
         raise WrongUsage(f"--cmo-gb-s {cmo_gb_s:g} is no bandwidth", "give the measured GB/s, above 0")
     notes = [*session.notes, *session.device.notes]
-    rates, refusal = _rates(session)
+    rates, refusal = memory_rates(session)
     steps = decode_steps(session)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]
     if rates is None or stop:
@@ -144,7 +144,7 @@ def _survey(
         sites=sites,
         roles=role_rows(sequence, roles),
         names=roles,
-        parts=tuple(each.part for each in sequence.places),
+        places=sequence.places,
         notes=(
             *notes,
             *structure.notes,
@@ -173,8 +173,8 @@ def _with_eta(options: AnalysisOptions, eta: float | None) -> AnalysisOptions:
     return replace(options, eta=eta, eta_low=min(options.eta_low, eta), eta_high=max(options.eta_high, eta))
 
 
-def _rates(session: Session) -> tuple[MemoryRates | None, list[str]]:
-    """What the model needs from the device, or why nothing can be proposed on it."""
+def memory_rates(session: Session) -> tuple[MemoryRates | None, list[str]]:
+    """The device's figures that the model needs, or None and why nothing can be proposed on it."""
     device = session.device.device
     if device is None:
         return None, ["Nothing is proposed: the device is not known. Name it with --device."]

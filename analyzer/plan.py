@@ -126,7 +126,7 @@ def plan_calls(rows: Sequence[CandidateRow], found: Survey) -> tuple[PlanCall, .
                 role=row.role,
                 dependency=f"{window.dependency}{_at(window.dependency_position, ' ')}",
                 dependency_role=behind.name if behind else None,
-                scope=_scope(found.parts[site.best.window.dependency.place], site.group.part, row),
+                scope=_scope(found.places[site.best.window.dependency.place].part, site.group.part, row),
                 weights=_weights(row, found, found.names.of(site.place)),
                 max_size=row.max_size or 0,
                 limited_by=terms.limited_by,

@@ -17,6 +17,7 @@ from typer.main import get_command
 from .. import __version__
 from ..errors import WrongUsage
 from . import devices, fuse, ops, runs, tune
+from .calibrate import calibrate
 from .candidates import candidates
 from .compare import compare
 from .demo import demo
@@ -40,7 +41,7 @@ class InOrderOfQuestions(TyperGroup):
 
     ORDER = (
         *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "plan"),
-        *("compare", "tune"),
+        *("compare", "calibrate", "tune"),
         *("fuse", "ops"),
         *("devices", "query", "demo"),
     )
@@ -82,7 +83,11 @@ def _about(
     """
 
 
-for command in (ingest, summary, hotspots, report, candidates, explain, size, plan, compare, query, demo):
+COMMANDS = (
+    *(ingest, summary, hotspots, report, candidates, explain, size, plan, compare, calibrate),
+    *(query, demo),
+)
+for command in COMMANDS:
     app.command()(spread(command))
 app.add_typer(runs.app, name="runs")
 app.add_typer(tune.app, name="tune")
