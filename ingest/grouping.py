@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .profiler_about import database_rank
+from .profiler_about import database_devices, database_rank
 from .run_info import RunInfoFile, read_profiler_info
 
 _PROFILE_FOLDER = re.compile(r".+_ascend_(pt|ms)")
@@ -28,6 +28,14 @@ class FoundFile:
     ignored: str | None = None
 
 
+@dataclass(frozen=True)
+class OneDevice:
+    """One device of a database that holds several; the `first` also gets what names no device."""
+
+    device: int
+    first: bool
+
+
 @dataclass
 class FoundRank:
     """The files of one process: the folder they were found in, its number and its name for people."""
@@ -37,6 +45,7 @@ class FoundRank:
     rank_id: int = 0
     label: str = ""
     info: RunInfoFile | None = None
+    only: OneDevice | None = None
     notes: list[str] = field(default_factory=list)
 
     def of(self, kind: str) -> list[FoundFile]:
@@ -92,8 +101,30 @@ def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], lis
     for rank in ranks:
         _choose(rank)
         rank.info = _info(rank)
+    ranks = [part for rank in ranks for part in _devices_apart(rank)]
     _number(ranks, notes)
     return sorted(ranks, key=lambda rank: rank.rank_id), others, notes
+
+
+def _devices_apart(rank: FoundRank) -> list[FoundRank]:
+    """msprof writes the tasks of all devices of a host into one database: each device is a rank.
+
+    The other files of the folder stay with the first device, which says so.
+    """
+    databases = [file for file in rank.kernel_files if file.kind == "msprof_database"]
+    devices = database_devices(databases[0].path) if databases else []
+    if len(devices) < 2:
+        return [rank]
+    shown = ", ".join(map(str, devices))
+    rank.only = OneDevice(devices[0], first=True)
+    rank.notes.append(
+        f"{databases[0].path.name} holds devices {shown}, a rank each; what names no device is here"
+    )
+    others = [
+        FoundRank(rank.root, [replace(databases[0])], only=OneDevice(device, first=False))
+        for device in devices[1:]
+    ]
+    return [rank, *others]
 
 
 def _operators_alone(files: list[FoundFile]) -> FoundRank | None:
@@ -210,12 +241,12 @@ def _info(rank: FoundRank) -> RunInfoFile | None:
 
 def _number(ranks: list[FoundRank], notes: list[str]) -> None:
     """A rank has the profiler's number where that is said once; the rest get free ones, in path order."""
-    ranks.sort(key=lambda rank: _natural(rank.root))
+    ranks.sort(key=lambda rank: (_natural(rank.root), rank.only.device if rank.only else 0))
     taken: set[int] = set()
     waiting = []
     for rank in ranks:
         said = rank.info.rank_id if rank.info else None
-        if said is None:
+        if said is None and rank.only is None:  # of several devices the database says no rank
             said = next(
                 (database_rank(file.path) for file in rank.files if file.kind in DATABASE_KINDS), None
             )
@@ -231,7 +262,7 @@ def _number(ranks: list[FoundRank], notes: list[str]) -> None:
     free = iter(number for number in range(len(ranks) + len(taken) + 1) if number not in taken)
     for rank in waiting:
         rank.rank_id = next(free)
-        rank.label = rank.root.name
+        rank.label = rank.root.name if rank.only is None else f"{rank.root.name}, device {rank.only.device}"
 
 
 def _natural(path: Path) -> tuple:

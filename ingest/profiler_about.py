@@ -32,6 +32,21 @@ def database_rank(path: Path) -> int | None:
     return said[0] if len(said) == 1 and isinstance(said[0], int) and 0 <= said[0] < 2**31 else rank
 
 
+def database_devices(path: Path) -> list[int]:
+    """The devices whose tasks a database holds, ascending; nothing when it cannot be read."""
+    try:
+        with open_sqlite(path) as source:
+            found = source.tables.get("TASK")
+            if found is None or "deviceId" not in found[1]:
+                return []
+            rows = source.rows(
+                f'SELECT DISTINCT "deviceId" FROM "{found[0]}" WHERE typeof("deviceId") = \'integer\''
+            )
+            return sorted(device for (device,) in rows if 0 <= device < 2**31)
+    except NpuRooflineError:
+        return []  # it is reported when it is read
+
+
 def chip_names(source: SqliteSource) -> list[str]:
     """The names in NPU_INFO: a family (`Ascend910B`), never a chip."""
     return sorted({name for name in _column(source, "NPU_INFO", "name") if isinstance(name, str) and name})

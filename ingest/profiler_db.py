@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InternalError, NpuRooflineError, UnsupportedExport
 from .columns import NOT_RECORDED, Column, Header, header_of, kernel_columns
 from .database import read_sql
+from .grouping import OneDevice
 from .kernel_sql import KEY_COLUMNS, SIGNATURE_TEXTS, counters_of, create_raw, raw_columns
 from .kernel_table import KernelFile
 from .mend_rows import drop_non_finite, set_far_rows_apart
@@ -48,14 +49,24 @@ class _Tables:
         return found.present if column is None else column in found.names
 
 
-def read_profiler_database(con: duckdb.DuckDBPyConnection, path: Path, options: IngestOptions) -> KernelFile:
+def read_profiler_database(
+    con: duckdb.DuckDBPyConnection,
+    path: Path,
+    options: IngestOptions,
+    only: OneDevice | None = None,
+) -> KernelFile:
     """Read one database into `raw`, `raw_rejects` and `raw_counters` of a scratch database.
 
+    `only` keeps the kernels of one of several devices.
     Raises InputMissing or UnsupportedExport when it is no profiler database, is damaged, or has no kernels.
     """
     before = fingerprint(path)
     with open_sqlite(path, options) as source:
         tables = _copy_tables(con, source)
+        if only is not None:
+            con.execute("SET VARIABLE own_device = ?", [only.device])
+            con.execute("SET VARIABLE first_device = ?", [only.first])
+            con.execute(read_sql("database_device.sql"))
         header, notes = _read_kernels(con, tables, options)
         _refuse_two_devices(con, path)
         notes += drop_non_finite(con, counters_of([header]))

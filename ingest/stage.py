@@ -233,7 +233,7 @@ def _read_files(
     elif kind == OPERATOR_FILE:
         files = read_operator_kernels(con, rank, options)
     elif is_database(rank.kernel_files[0]):
-        files = [read_profiler_database(con, paths[0], options)]
+        files = [read_profiler_database(con, paths[0], options, rank.only)]
     else:
         files = read_kernel_files(con, paths, folder, options)
     counters = [read_counters(con, file.path, options) for file in rank.counter_files]
