@@ -73,7 +73,7 @@ def _origin(group: LabelledGroup, session: Session) -> list[ExplainStep]:
     origin = origin_of(session, group.signature_id)
     if origin is None:
         return []
-    numbers = {"kernels": origin.kernels, "count": origin.occurrences}
+    numbers = {"agreeing": origin.kernels, "count": origin.occurrences}
     dims = "" if origin.input_dims is None else f"; its arguments: {origin.input_dims}"
     return [ExplainStep("Where it comes from", numbers, origin_text(origin) + dims)]
 

@@ -36,6 +36,8 @@ _WORDS = {
     _NO_DURATION: "events without a duration that can be believed",
 }
 _PLACES_SHOWN = 3
+# Mended events are single texts; DuckDB works on so many rows at a time.
+_EVENTS_AT_ONCE = 2048
 
 
 @dataclass
@@ -219,20 +221,22 @@ def _damaged(con: duckdb.DuckDBPyConnection, number: int) -> set[int]:
 def _mend(
     con: duckdb.DuckDBPyConnection, number: int, damaged: set[int], file: TraceFile, options: IngestOptions
 ) -> None:
-    """Read the damaged pieces again, event by event."""
-    places: list[tuple[int, str]] = []
+    """Read the damaged pieces again, event by event; the events get the piece -1 - n instead of n."""
+    places: list[tuple[int | None, str]] = []
+    again: list[int] = []
     end: list[int] = []
 
     def events() -> Iterator[tuple[int, bytes | None]]:
-        pieces = (piece for piece in TraceText(file.path, options).pieces() if piece.number in damaged)
-        for mended in mend(pieces, options.trace_event_limit_bytes):
+        pieces = TraceText(file.path, options).pieces()
+        for mended in mend(pieces, damaged, options.trace_event_limit_bytes):
             places.extend(mended.places)
-            if mended.end is not None:
-                end.append(mended.end)
-            for piece, text in mended.events:
-                yield piece, _list(text.encode("utf-8", errors="replace"))
+            again.extend([mended.piece] if mended.again else [])
+            end.extend([mended.piece] if mended.end else [])
+            for text in mended.events:
+                yield -1 - mended.piece, _list(text.encode("utf-8", errors="replace"))
 
-    _insert_texts(con, number, events(), options, 2048)
+    _insert_texts(con, number, events(), options, _EVENTS_AT_ONCE)
+    con.execute("DELETE FROM trace_events WHERE file = ? AND list_contains(?, piece)", [number, again])
     if end:  # what follows the list of events is something else, whatever it looks like
         con.execute("DELETE FROM trace_events WHERE file = ? AND piece > ?", [number, end[0]])
     _reject(con, number, places)

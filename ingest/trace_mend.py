@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .trace_stream import BOUNDARY, Piece
@@ -23,54 +23,58 @@ _DEEP = 1 << 16
 
 @dataclass
 class Mended:
-    """What could be read: (piece, event as JSON text), the damaged places (byte, reason), and the last piece
-    that holds events when the list ends before the file does.
+    """What could be read of one piece: events as JSON text and damaged places (byte, reason).
+
+    `again` is set for a piece that was parsed before, but is the inside of an event that began earlier; `end`
+    when the list of events ends in it.
     """
 
-    events: list[tuple[int, str]] = field(default_factory=list)
+    piece: int
+    events: list[str] = field(default_factory=list)
     places: list[tuple[int, str]] = field(default_factory=list)
-    end: int | None = None
+    again: bool = False
+    end: bool = False
 
 
-def mend(pieces: Iterable[Piece], event_limit: int) -> Iterable[Mended]:
-    """Read the events of damaged pieces, one result per piece; the last has `end` when the list ends there.
+def mend(pieces: Iterable[Piece], damaged: Collection[int], event_limit: int) -> Iterator[Mended]:
+    """Read the events of damaged pieces, of all pieces in order, one result for each that was read.
 
-    An event may span neighbouring pieces, so what is left of one is read together with the next.
+    An event may span pieces: what is left of one is read together with the next, damaged or not, up to
+    `event_limit` characters.
     """
-    rest, at_byte, expected = "", 0, -1
+    rest, at_byte, last = "", 0, 0
     for piece in pieces:
-        mended = Mended()
-        if rest and piece.number != expected:
-            _read(mended, expected - 1, rest, at_byte, None)
-            rest = ""
+        if not rest and piece.number not in damaged:
+            continue
+        mended = Mended(piece.number, again=piece.number not in damaged)
         text = piece.text.decode("utf-8", errors="replace")
         if not rest:
             at_byte = piece.offset
-        rest = f"{rest},{text}" if rest else text
-        left = _read(mended, piece.number, rest, at_byte, event_limit)
+        rest, last = (f"{rest},{text}" if rest else text), piece.number
+        left = _read(mended, rest, at_byte, event_limit)
         at_byte += len(rest[: len(rest) - len(left)].encode())
-        rest, expected = left, piece.number + 1
+        rest = left
         yield mended
-        if mended.end is not None:
+        if mended.end:
             return
     if rest:
-        mended = Mended()
-        _read(mended, expected - 1, rest, at_byte, None)
+        mended = Mended(last)
+        _read(mended, rest, at_byte, None)
         yield mended
 
 
-def _read(mended: Mended, number: int, text: str, offset: int, may_wait: int | None) -> str:
+def _read(mended: Mended, text: str, offset: int, may_wait: int | None) -> str:
     """Read events until the text ends; returns the beginning of one (up to `may_wait` long)."""
     begins = [found.start(1) for found in _BEGIN.finditer(text)]
     begins.append(len(text))
     at, next_begin, patience = 0, 0, _PATIENCE * len(text)
     while (at := _skip(text, at)) < len(text):
         if text[at] == "]":
-            mended.end = number
+            mended.end = True
             return ""
         end, cost, broken_off = _decode(text, at)
         if end:
-            mended.events.append((number, text[at:end]))
+            mended.events.append(text[at:end])
             at = end
             continue
         if broken_off and may_wait is not None and len(text) - at < may_wait:

@@ -82,6 +82,7 @@ class TraceText:
                     continue
                 if not number or skipped > self.options.trace_event_limit_bytes:
                     self._give_up(number, offset)
+                    self.sha256 = blocks.digest.hexdigest()  # of what was read
                     return
                 # No event is that long: what is here is damage, and ends where the next event begins.
                 skipped += len(buffer)
@@ -187,8 +188,7 @@ class _Blocks:
 
     def _break(self, why: str) -> None:
         self.broken = True
-        while self._raw():  # the hash is of the whole file
-            pass
+        self.owner.sha256 = self.digest.hexdigest()  # of what was read
         self.owner.problems.append(f"{why} after {self.owner.text_bytes:,} bytes of text")
 
     def _refuse_bomb(self) -> None:
