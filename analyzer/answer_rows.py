@@ -160,6 +160,10 @@ class OtherEngineRow:
     kernel_class: str
     kernels: int
     total_us: float
+    idle_us: float  # part of it inside device idle time of a step: at most so much can anything wait for it
+    next_type: str | None  # most frequent kernel behind one that ended in idle time; None = none did
+    next_times: int  # how often that kernel did
+    next_after_us: float | None  # median time from the end to that kernel's start
 
 
 @dataclass(frozen=True)

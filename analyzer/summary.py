@@ -12,7 +12,7 @@ from ..units import format_duration, format_share
 from .answer import Answer, OtherEngineRow, StepRow, StepSpread, SummaryRow
 from .coverage import check_sum, coverage
 from .devices import device_notes
-from .idle import gaps_between_steps, idle_stretches
+from .idle import gaps_between_steps, idle_stretches, prepare_busy_rows
 from .labels import publish_labels
 from .links import link_extras, link_notes, link_rows
 from .phases import run_phase, training_note
@@ -21,6 +21,8 @@ from .step_times import rank_step_times, step_notes, step_rows, step_spread
 
 if TYPE_CHECKING:
     from .session import Session
+
+_BEHIND_NAMED = 2  # types of other engines whose followers a note names
 
 BY = ("bound", "type", "stream", "rank", "step", "link")
 
@@ -56,6 +58,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
             *device_notes(session),
             *step_notes(steps),
             *_idle_notes(spread, steps),
+            *other_engine_notes(other_engines(session), len(steps)),
             *(link_notes(session) if by == "link" else ()),
             *(training_note(session) or [f"phase: {phase.phase} ({phase.evidence})"]),
         ),
@@ -73,17 +76,31 @@ def summary(session: Session, by: str = "bound") -> Answer:
 
 
 def other_engines(session: Session) -> tuple[OtherEngineRow, ...]:
-    """AI_CPU, DSA and other rows of the selection by type, by falling time; they are in no roofline and
-    no total.
+    """AI_CPU, DSA and other rows of the selection by type, by falling time, with how much of it meets device
+    idle time and what starts behind it; they are in no roofline and no total.
     """
-    rows = session.rows("""
-        SELECT coalesce(s.type, '(no type)') AS type, s.core, k.kernel_class, count(*) AS kernels,
-            sum(round(k.duration_us * 1e6)::BIGINT) / 1e6 AS total_us
-        FROM selected_kernels k LEFT JOIN selected_signatures s USING (signature_id)
-        WHERE k.kernel_class NOT IN ('aicore', 'communication')
-        GROUP BY ALL ORDER BY total_us DESC, type, s.core
-    """)
+    prepare_busy_rows(session)
+    rows = session.rows(sql("other_engine_waits.sql"))
     return tuple(OtherEngineRow(**row) for row in rows)
+
+
+def other_engine_notes(rows: tuple[OtherEngineRow, ...], steps: int) -> list[str]:
+    """How much the other engines run in a step, and how much of that anything can have waited for."""
+    if not rows or not steps:
+        return []
+    engines = "/".join(dict.fromkeys(row.core or "other engine" for row in rows))
+    total, idle = (sum(getattr(row, name) for row in rows) / steps for name in ("total_us", "idle_us"))
+    behind = [
+        f"{row.type} ends in idle time and {row.next_type} starts {format_duration(row.next_after_us)} later "
+        f"(middle of {row.next_times:,})"
+        for row in rows
+        if row.next_type is not None
+    ][:_BEHIND_NAMED]
+    said = (
+        f"{engines} runs for {format_duration(total)} a step on average, {format_duration(idle)} of it while "
+        "the device is idle: at most so much can it cost, the rest is hidden behind kernels"
+    )
+    return ["; ".join([said, *behind])]
 
 
 def _keyed_rows(session: Session, by: str) -> tuple[SummaryRow, ...]:

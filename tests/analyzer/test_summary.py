@@ -65,6 +65,27 @@ def test_other_engines_are_listed_apart() -> None:
     assert summary(session).extras["other_engines"] == other_engines(session)
 
 
+def test_what_another_engine_can_cost_is_what_meets_idle_time() -> None:
+    """Busy 0-10, 30-40 us: of an AI_CPU row from 5 to 25 the part from 10 to 25 meets idle time, and the
+    MatMul starts 5 us behind its end; one from 31 to 39 is hidden and nothing starts after it.
+    """
+    session = session_of(
+        [
+            Kernel(0, 10),
+            Kernel(5, 20, "Cumsum", "AI_CPU", stream=46),
+            Kernel(30, 10, "MatMul", "AI_CORE"),
+            Kernel(31, 8, "Tiling", "AI_CPU", stream=46),
+        ]
+    )
+    cumsum, tiling = other_engines(session)
+    assert (cumsum.type, cumsum.idle_us, cumsum.next_type) == ("Cumsum", 15.0, "MatMul")
+    assert (cumsum.next_times, cumsum.next_after_us) == (1, 5.0)
+    assert (tiling.idle_us, tiling.next_type, tiling.next_times) == (0.0, None, 0)
+    [note] = [each for each in summary(session).notes if each.startswith("AI_CPU runs")]
+    assert "28.0 us a step on average, 15.0 us of it while the device is idle" in note
+    assert "Cumsum ends in idle time and MatMul starts 5.0 us later" in note
+
+
 def test_another_view_is_wrong_usage() -> None:
     """A view that does not exist is refused with the ones that do."""
     with pytest.raises(WrongUsage) as caught:
