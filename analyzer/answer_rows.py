@@ -78,6 +78,22 @@ class SummaryRow:
 
 
 @dataclass(frozen=True)
+class RankSummaryRow(SummaryRow):
+    """Time of one rank: `busy_us`, `wall_us` and the times per step are medians over its selected steps.
+
+    Ranks of one job wait for each other in collectives, so their walls are alike: a slow rank is known by its
+    AI-core time, and by the others' longer communication.
+    """
+
+    rank: int = 0
+    device_id: int | None = None  # the card in its host, which is not the rank
+    aicore_step_us: float | None = None
+    communication_step_us: float | None = None
+    wall_of_median: float | None = None  # wall_us over that of the median rank; None for a single rank
+    aicore_of_median: float | None = None  # aicore_step_us over that of the median rank
+
+
+@dataclass(frozen=True)
 class StepRow:
     """One step: wall = busy + idle, busy = union over counted AI-core and communication rows."""
 

@@ -14,7 +14,8 @@ from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
 from .answer import Answer, RankRow, RejectRow
 from .devices import device_info, read_device_argument
 from .layers import assign_layers
-from .runs import device_of_run, file_rows, question_rows, rank_notes, rank_rows
+from .ranks import rank_notes
+from .runs import device_of_run, file_rows, question_rows, rank_rows
 from .sqlfiles import rows_of
 from .statistics import fill_group_statistics
 

@@ -112,6 +112,9 @@ class AnalysisOptions:
     outlier_step_ratio: float = option(
         1.25, "a step this much above or below the median is named", 1.0, 1000.0
     )
+    slow_rank_ratio: float = option(
+        1.05, "AI-core time over the median rank's from which a rank is named as slow; assumed", 1.0, 1000.0
+    )
     idle_gap_us: float = option(
         10.0, "a launch gap inside a graph is 1-5 us; longer, the device waited", 0.0, 10**9
     )

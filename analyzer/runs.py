@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..ingest.availability import Availability, availability
 from ..ingest.store import RunRecord, Store, find_run, runs
 from ..roofline.registry import registry
+from ..roofline.resolve import ResolvedDevice
 from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
 from .devices import device_info, resolve_for_rank
 from .labels import TRAINING_FLAGS
+from .ranks import chips_of_ranks, different_chips, rank_notes
 from .sqlfiles import rows_of, utc_text
 
 if TYPE_CHECKING:
@@ -110,8 +112,19 @@ def file_rows(con: duckdb.DuckDBPyConnection, run_id: int) -> tuple[IngestRow, .
     return tuple(IngestRow(**row) for row in rows)
 
 
-def device_of_run(con: duckdb.DuckDBPyConnection, record: RunRecord) -> Any:
-    """The resolved device of the first rank with kernels; None when no rank has any."""
+def device_of_run(con: duckdb.DuckDBPyConnection, record: RunRecord) -> ResolvedDevice | None:
+    """The resolved device of the first rank with kernels; None when no rank has any.
+
+    A run whose ranks are of different chips has no one device, and its `source` names them.
+    """
+    groups = chips_of_ranks(con, record)
+    if said := different_chips(groups):
+        chips = tuple(sorted({soc for group in groups for soc in group.candidates}))
+        return ResolvedDevice(
+            None, "several", chips, said, "unknown", hint="ask about one rank at a time (--rank N)"
+        )
+    if groups:
+        return groups[0].device
     ranks = rows_of(
         con, "SELECT * FROM ranks WHERE run_id = ? AND has_kernels ORDER BY rank_id LIMIT 1", [record.run_id]
     )
@@ -134,18 +147,3 @@ def _run_row(con: duckdb.DuckDBPyConnection, record: RunRecord) -> RunRow:
         device=None if device is None else device_info(device).soc,
         source_paths=tuple(record.source_paths),
     )
-
-
-def rank_notes(con: duckdb.DuckDBPyConnection, run_id: int) -> list[str]:
-    """Notes of the ranks, and the ranks without kernels with what they do hold."""
-    notes = []
-    for row in rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [run_id]):
-        notes += [f"rank {row['rank_id']}: {note}" for note in row["notes"] or ()]
-        if not row["has_kernels"]:
-            held = ", ".join(row["holds"] or ()) or "nothing that is read"
-            notes.append(f"rank {row['rank_id']} has no kernels; its folder holds {held}")
-        if row["unknown_columns"]:
-            notes.append(
-                f"rank {row['rank_id']}: columns not known here: {', '.join(row['unknown_columns'])}"
-            )
-    return notes

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..ingest.store import Store, find_run
+from ..ingest.store import RunRecord, Store, find_run
 from ..units import format_duration
 from .answer import DeviceInfo, RunInfo
 from .config import read_config
 from .devices import device_info, resolve_for_rank
+from .ranks import chips_of_ranks, different_chips, without_kernels
 from .selection import choose_rank, choose_steps, select
 from .sqlfiles import rows_of, utc_text
 from .statistics import zero_duration_notes
@@ -98,6 +99,8 @@ def open_session(
             roofline_options=thresholds.roofline,
         )
         session.notes += _selection_notes(session, ranks, rank)
+        if device is None and len(with_kernels) > 1:
+            session.notes += _chip_notes(session, record)
         yield session
 
 
@@ -126,13 +129,15 @@ def _selection_notes(session: Session, ranks: list[dict[str, Any]], wanted: int 
         notes.append(
             f"rank {session.rank_id} is shown; {others} more have kernels (--rank N, summary --by rank)"
         )
-    without = [str(each["rank_id"]) for each in ranks if not each["has_kernels"]]
-    if without:
-        notes.append(
-            f"no kernels were exported for rank {', '.join(without)}; `runs show` lists what is there"
-        )
+    notes += without_kernels(ranks)
     unmeasured = zero_duration_notes(session.con)
     return [*notes, *_outside_steps(session), *unmeasured, *_missing_evidence(session)]
+
+
+def _chip_notes(session: Session, record: RunRecord) -> list[str]:
+    """A run of several chips: times of its ranks are not alike, and roofs are those of the rank shown."""
+    said = different_chips(chips_of_ranks(session.con, record))
+    return [f"{said}; the roofs here are those of rank {session.rank_id}"] if said else []
 
 
 def _outside_steps(session: Session) -> list[str]:

@@ -4,12 +4,13 @@ beside it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongUsage
 from ..units import format_duration, format_share
-from .answer import Answer, OtherEngineRow, StepRow, StepSpread, SummaryRow
+from .answer import Answer, OtherEngineRow, RankSummaryRow, StepRow, StepSpread, SummaryRow
 from .coverage import check_sum, coverage
 from .devices import device_notes
 from .idle import gaps_between_steps, idle_stretches, prepare_busy_rows
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 _BEHIND_NAMED = 2  # types of other engines whose followers a note names
-
+_SLOW_NAMED = 8  # slow ranks named before a note says how many more
 BY = ("bound", "type", "stream", "rank", "step", "link")
 
 
@@ -56,6 +57,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
         notes=(
             *session.notes,
             *device_notes(session),
+            *_slow_rank_notes(session, rows),
             *step_notes(steps),
             *_idle_notes(spread, steps),
             *other_engine_notes(other_engines(session), len(steps)),
@@ -146,20 +148,24 @@ def _rank_rows(session: Session) -> tuple[SummaryRow, ...]:
     steps_of: dict[int, list[dict[str, Any]]] = {}
     for row in rank_step_times(session, session.ranks):
         steps_of.setdefault(row["rank_id"], []).append(row)
-    total = sum(row["aicore_us"] + row["communication_us"] for rows in steps_of.values() for row in rows)
-    walls = {rank: median(row["wall_ns"] for row in rows) / 1000 for rank, rows in steps_of.items()}
-    return tuple(
-        _rank_row(rank, steps_of[rank], walls, total)
-        for rank in sorted(walls, key=lambda each: (-walls[each], each))
+    devices = dict(
+        session.con.execute(
+            "SELECT rank_id, device_id FROM ranks WHERE run_id = ?", [session.run.run_id]
+        ).fetchall()
     )
+    total = sum(row["aicore_us"] + row["communication_us"] for rows in steps_of.values() for row in rows)
+    rows = [_rank_row(rank, devices.get(rank), steps, total) for rank, steps in steps_of.items()]
+    if len(rows) > 1:
+        wall = median(row.wall_us or 0.0 for row in rows)
+        aicore = median(row.aicore_step_us or 0.0 for row in rows)
+        rows = [_beside_the_median(row, wall, aicore) for row in rows]
+    return tuple(sorted(rows, key=lambda row: (-(row.wall_us or 0.0), row.rank)))
 
 
-def _rank_row(rank: int, rows: list[dict[str, Any]], walls: dict[int, float], total: float) -> SummaryRow:
+def _rank_row(rank: int, device_id: int | None, rows: list[dict[str, Any]], total: float) -> RankSummaryRow:
     aicore_us = sum(row["aicore_us"] for row in rows)
     communication_us = sum(row["communication_us"] for row in rows)
-    middle = median(walls.values())
-    against = f"{(walls[rank] / middle - 1) * 100:+.1f} % against the median rank" if len(walls) > 1 else ""
-    return SummaryRow(
+    return RankSummaryRow(
         key=f"rank {rank}",
         kernels=sum(row["kernels"] for row in rows),
         total_us=aicore_us + communication_us,
@@ -168,9 +174,44 @@ def _rank_row(rank: int, rows: list[dict[str, Any]], walls: dict[int, float], to
         aicore_us=aicore_us,
         communication_us=communication_us,
         busy_us=median(row["busy_ns"] for row in rows) / 1000,
-        wall_us=walls[rank],
-        note=against,
+        wall_us=median(row["wall_ns"] for row in rows) / 1000,
+        rank=rank,
+        device_id=device_id,
+        aicore_step_us=median(row["aicore_us"] for row in rows),
+        communication_step_us=median(row["communication_us"] for row in rows),
     )
+
+
+def _beside_the_median(row: RankSummaryRow, wall_us: float, aicore_us: float) -> RankSummaryRow:
+    of_wall = (row.wall_us or 0.0) / wall_us if wall_us > 0 else None
+    return replace(
+        row,
+        wall_of_median=of_wall,
+        aicore_of_median=(row.aicore_step_us or 0.0) / aicore_us if aicore_us > 0 else None,
+        note="" if of_wall is None else f"{(of_wall - 1) * 100:+.1f} % against the median rank",
+    )
+
+
+def _slow_rank_notes(session: Session, rows: tuple[SummaryRow, ...]) -> list[str]:
+    """The ranks whose AI cores work longer than those of the median rank, slowest first."""
+    ranks = [row for row in rows if isinstance(row, RankSummaryRow) and row.aicore_of_median is not None]
+    if not ranks:
+        return []
+    limit = session.options.slow_rank_ratio
+    middle = median(row.aicore_step_us or 0.0 for row in ranks)
+    slow = sorted(
+        (row for row in ranks if (row.aicore_of_median or 0.0) >= limit),
+        key=lambda row: (-(row.aicore_of_median or 0.0), row.rank),
+    )
+    named = ", ".join(
+        f"rank {row.rank} ({row.aicore_of_median:.2f} x, {format_duration(row.aicore_step_us)})"
+        for row in slow[:_SLOW_NAMED]
+    )
+    more = f" and {len(slow) - _SLOW_NAMED} more" if len(slow) > _SLOW_NAMED else ""
+    against = f"the AI-core time of a step of the median rank ({format_duration(middle)})"
+    if not slow:
+        return [f"no rank takes {limit:g} x {against} or more"]
+    return [f"slow against {against}: {named}{more}; other ranks wait for them in collectives"]
 
 
 def _idle_notes(spread: StepSpread | None, steps: tuple[StepRow, ...]) -> list[str]:

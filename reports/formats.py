@@ -148,6 +148,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "signed_us1": Format("{:+,.1f}", unit="us"),
     "share": Format("{:.1f}", scale=100.0, unit="%"),
     "share0": Format("{:.0f}", scale=100.0, unit="%"),
+    "times": Format("{:.2f}", unit="x"),
     "signed_pct": Format("{:+.1f}", unit="%"),
     "signed_pct2": Format("{:+.2f}", unit="%"),
     "pct2": Format("{:.2f}", unit="%"),
