@@ -166,9 +166,7 @@ def test_a_damaged_archive_gives_its_beginning(tmp_path: Path, what: str) -> Non
 
 
 def test_equal_arrows_multiply_nothing(tmp_path: Path, staged: Callable[..., Staging]) -> None:
-    """20,000 tails and heads with one number, and as many tasks at one moment, are read in seconds, not joined
-    each with each.
-    """
+    """20,000 tails and heads with one number, and many tasks at one moment, are not joined each with each."""
     tail, head = (PYTHON, MAIN, 3_000), (30, 2, 50_000)
     arrows = arrow("async_npu", 1, tail, head) * 20_000
     begin = time.monotonic()
