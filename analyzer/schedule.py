@@ -53,9 +53,12 @@ class Queue:
         return self._known[key]
 
     def _meet(self, later: Call, earlier: Call) -> Meeting | None:
-        targets = _sample(later.window.occurrences)
-        issued = targets - later.window.dependency.depth
+        own, own_depth = later.window.occurrences, later.window.dependency.depth
         theirs, depth = earlier.window.occurrences, earlier.window.dependency.depth
+        if theirs[-1] <= own[0] - own_depth or theirs[0] - depth > own[-1] - own_depth:
+            return None  # all of one is over before the other begins, as in steps of another batch size
+        targets = _sample(own)
+        issued = targets - own_depth
         last = np.searchsorted(theirs, issued + depth, side="right") - 1  # issued at or before `issued`
         target = theirs[np.maximum(last, 0)]
         found = (target > issued) & (last >= 0)
