@@ -173,3 +173,57 @@ class TreeStep:
     question: str
     answer: str
     evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One candidate of the ledger and where it stands."""
+
+    id: str
+    state: str  # open | in_progress | kept | rolled_back | blocked | skipped | not_adaptable
+    api: str
+    place: str
+    saving_low_us: float | None  # per step
+    saving_high_us: float | None
+    prepare: tuple[str, ...]
+    conclusion: str  # the limit that refuses it, or the reason of the last try
+    tries: int
+
+
+@dataclass(frozen=True)
+class TryRow:
+    """One try at a candidate."""
+
+    id: str
+    number: int
+    outcome: str
+    before: str
+    after: str
+    step_before_us: float | None
+    step_after_us: float | None
+    step_change: str
+    accuracy: str
+    error: str
+    reason: str
+    next: str
+
+
+@dataclass(frozen=True)
+class RequestRow:
+    """A request for an operator that does not exist."""
+
+    location: str
+    semantics: str
+    why_not: str
+    expected: str
+    entry: str
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """One item of the checklist."""
+
+    stage: str  # analysis | implementation
+    item: str
+    status: str  # complete | missing
+    missing: tuple[str, ...]

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from . import fuse_ledger
+from .fuse_ledger import DEFAULT_LEDGER, LedgerFile
 from .groups import spread
 from .options import Output, Selection
 
@@ -64,6 +66,29 @@ def model(
     output.show(ask(files, model_config))
 
 
+@app.command("review")
+@spread
+def review(
+    *,
+    analysis_only: Annotated[
+        bool, typer.Option("--analysis-only", help="Only the analysis: nothing is implemented yet.")
+    ] = False,
+    ledger: LedgerFile = DEFAULT_LEDGER,
+    output: Output,
+) -> None:
+    """Check the ledger against the checklist; exit code 1 while something is missing."""
+    from ..analyzer.fusion.ledger_state import read_ledger
+    from ..analyzer.fusion.review import fuse_review
+    from ..errors import CheckFailed
+
+    answer = fuse_review(read_ledger(ledger), analysis_only)
+    output.show(answer)
+    if any(row.status == "missing" for row in answer.rows):
+        raise CheckFailed(
+            "the review is not complete", "`npu-roofline fuse ledger` records, confirms and requests"
+        )
+
+
 @app.command("rules")
 @spread
 def rules(*, output: Output) -> None:
@@ -71,3 +96,6 @@ def rules(*, output: Output) -> None:
     from ..analyzer.fusion import fuse_rules as ask
 
     output.show(ask())
+
+
+app.add_typer(fuse_ledger.app, name="ledger")

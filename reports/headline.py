@@ -291,6 +291,8 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "query": _query,
     "fuse-scan": _compare,
     "fuse-model": _compare,
+    "fuse-review": _compare,
+    "fuse-ledger": _compare,
     "ops-list": _ops,
     "ops-show": _ops,
     "ops-search": _ops,

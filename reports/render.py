@@ -59,6 +59,10 @@ def _document(answer: Answer) -> str:
         from .plan_document import plan_document
 
         return plan_document(answer)
+    if answer.command == "fuse-ledger":
+        from .ledger_document import ledger_document
+
+        return ledger_document(answer)
     from .markdown import render_markdown
 
     return render_markdown(answer)

@@ -177,7 +177,7 @@ def _candidate(
     refused, unknown = _limits(pattern, config)
     prepare = [entry["text"] for entry in pattern.prepare if _applies(entry.get("if"), each, code, paged)]
     check = [
-        str(limit.values["text"])
+        f"for inference: {limit.values['text']}" if limit.check == "inference" else str(limit.values["text"])
         for limit in rule.constraints
         if limit.check in ("manual", "inference", "prefill") and "text" in limit.values
     ]

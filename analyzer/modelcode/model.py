@@ -45,6 +45,7 @@ def fuse_model(files: Sequence[Path], model_config: Path | None = None) -> Answe
         notes=tuple(notes),
         extras={
             "sentence": _sentence(ordered, len(used)),
+            "files": tuple(str(file) for file in files),
             "trees": (*attention_tree(code, config), *moe_tree(code, config)),
             "facts": known,
             "modules": modules(code),

@@ -34,6 +34,7 @@ def outcome(arguments: list[str]) -> tuple[int, set[str]]:
         ["runs", "show", "--help"],
         ["fuse", "scan", "--help"],
         ["ops", "show", "--help"],
+        ["fuse", "ledger", "record", "--help"],
     ],
 )
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
@@ -57,6 +58,8 @@ def test_every_command_has_a_place_and_a_help() -> None:
     commands = dict(group.commands)
     for name in ("runs", "fuse", "ops", "devices"):
         commands |= {f"{name} {sub}": command for sub, command in group.commands[name].commands.items()}
+    ledger = commands["fuse ledger"].commands
+    commands |= {f"fuse ledger {sub}": command for sub, command in ledger.items()}
     unexplained = [
         f"{name} {parameter.name}"
         for name, command in commands.items()

@@ -93,7 +93,7 @@ def test_vllm_code_names_the_layers_that_a_plugin_replaces(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "config", "expected"),
     [
-        (PLAIN, "plain", {"architecture": "GQA, 16 heads on 4", "gate": "softmax: npu_moe_gating_top_k_softmax",
+        (PLAIN, "plain", {"architecture": "GQA, 16 heads on 4", "gate": "softmax: npu_moe_gating_top_k",
                           "decode": "(no expert parallelism in this code)"}),
         (CANN, "big", {"architecture": "MLA (latent KV)", "indexer": "no", "absorb in the code": "yes",
                        "gate": "sigmoid: npu_moe_gating_top_k", "decode": "npu_moe_distribute_dispatch_v2"}),
