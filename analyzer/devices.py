@@ -81,7 +81,7 @@ def resolve_for_rank(
 def _stated(con: duckdb.DuckDBPyConnection, rank: dict[str, Any]) -> StatedDevice | None:
     """What info.json says about the rank's own device; None when it names several and none is the rank's."""
     rows = con.execute(
-        "SELECT device_id, cube_cores, cube_mhz, vector_cores FROM device_info "
+        "SELECT device_id, cube_cores, cube_mhz, vector_cores, source FROM device_info "
         "WHERE run_id = ? AND rank_id = ? AND cube_cores IS NOT NULL AND cube_mhz IS NOT NULL",
         [rank["run_id"], rank["rank_id"]],
     ).fetchall()
@@ -231,7 +231,7 @@ def _stated_rows(rank: dict[str, Any], session: Session) -> list[EvidenceRow]:
         return []
     vectors = f", {stated.vector_cores} vector cores" if stated.vector_cores else ""
     value = f"{stated.cube_cores} cube cores{vectors} at {stated.cube_mhz:,.0f} MHz"
-    return [EvidenceRow("the driver's word", value, "info.json of the raw profile", "rated, not measured")]
+    return [EvidenceRow("the driver's word", value, stated.source, "rated, not measured")]
 
 
 def _weak_rows(rank: dict[str, Any]) -> tuple[EvidenceRow, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,24 +36,25 @@ def read_device_info(path: Path, options: IngestOptions) -> DeviceInfoFile:
     if not isinstance(devices, list):
         return DeviceInfoFile(problem="no DeviceInfo")
     platform = data.get("platform_version")
-    rows = [
-        {
-            "device_id": _whole(entry.get("id")),
-            "cube_cores": _whole(entry.get("ai_core_num")),
-            "vector_cores": _whole(entry.get("aiv_num")),
-            "cube_mhz": _clock(entry.get("aic_frequency"), options),
-            "vector_mhz": _clock(entry.get("aiv_frequency"), options),
-            "platform_version": str(platform)[:64] if isinstance(platform, str | int) else None,
-        }
-        for entry in devices
-        if isinstance(entry, dict)
-    ]
+    rows = [device_row(entry, platform, options) for entry in devices if isinstance(entry, dict)]
     return DeviceInfoFile(rows, None if rows else "DeviceInfo names no device")
 
 
-def add_device_info(con: duckdb.DuckDBPyConnection, rank_id: int, found: DeviceInfoFile) -> None:
-    """Write the devices that one rank's raw folder names."""
-    insert_rows(con, "device_info", [(1, rank_id, *row.values()) for row in found.rows])
+def device_row(entry: Mapping[str, Any], platform: Any, options: IngestOptions) -> dict[str, Any]:
+    """One device as a row of the table, from the cells of one entry of DeviceInfo."""
+    return {
+        "device_id": _whole(entry.get("id")),
+        "cube_cores": _whole(entry.get("ai_core_num")),
+        "vector_cores": _whole(entry.get("aiv_num")),
+        "cube_mhz": _clock(entry.get("aic_frequency"), options),
+        "vector_mhz": _clock(entry.get("aiv_frequency"), options),
+        "platform_version": str(platform)[:64] if isinstance(platform, str | int) else None,
+    }
+
+
+def add_device_info(con: duckdb.DuckDBPyConnection, rank_id: int, found: DeviceInfoFile, source: str) -> None:
+    """Write the devices that one rank's folder names; `source` is the kind of file that says it."""
+    insert_rows(con, "device_info", [(1, rank_id, *row.values(), source) for row in found.rows])
 
 
 def _number(value: Any) -> float | None:

@@ -94,6 +94,7 @@ def group(files: list[FoundFile]) -> tuple[list[FoundRank], list[FoundFile], lis
         root = _root(file.path)
         roots.setdefault(root.resolve(), FoundRank(root)).files.append(file)
     ranks = _merged(roots)
+    _one_operator_file(others)
     if not any(rank.kernel_files for rank in ranks) and (alone := _operators_alone(others)):
         ranks.append(alone)
         others = []
@@ -127,9 +128,17 @@ def _devices_apart(rank: FoundRank) -> list[FoundRank]:
     return [rank, *others]
 
 
+def _one_operator_file(files: list[FoundFile]) -> None:
+    """OpBasicInfo.csv and summary.jsonl of one folder are the same launch."""
+    tables = {file.path.parent for file in files if file.path.name.startswith("OpBasicInfo")}
+    for file in files:
+        if file.path.name == "summary.jsonl" and file.path.parent in tables:
+            file.ignored = "OpBasicInfo.csv says the same"
+
+
 def _operators_alone(files: list[FoundFile]) -> FoundRank | None:
     """Operators of `msprof op` are evidence beside a run; without one they are what was asked about."""
-    measured = [file for file in files if file.kind == "opprof_operator"]
+    measured = [file for file in files if file.kind == "opprof_operator" and file.ignored is None]
     if not measured:
         return None
     for file in measured:

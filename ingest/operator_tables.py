@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .database import insert_rows, read_sql
 from .grouping import FoundFile
-from .naming import binary_type, type_of_name
-from .opprof import BlockRow, Operator, counters, read_operators
+from .opprof import BlockRow, Operator, counters, operator_type, read_operators
 from .options import IngestOptions
 
 if TYPE_CHECKING:
@@ -77,11 +76,6 @@ def _cells(operator: Operator, blocks: list[BlockRow], options: IngestOptions) -
         "write_hits": total("write_cache_hit"),
         "write_misses": total("write_cache_miss_allocate"),
     }
-
-
-def operator_type(name: str) -> str:
-    """The type of a measured kernel: what its binary's name begins with, else as of any kernel name."""
-    return binary_type(name) or (type_of_name(name) if name.startswith("aclnn") else name)
 
 
 def _match(

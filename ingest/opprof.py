@@ -15,6 +15,8 @@ from ..errors import NpuRooflineError
 from .cells import number_text
 from .columns import NOT_RECORDED, Column
 from .grouping import FoundFile
+from .naming import binary_type, type_of_name
+from .opprof_summary import read_summary
 from .options import IngestOptions
 from .probe import fingerprint, read_header
 from .small_tables import SmallTable, read_small_table
@@ -82,7 +84,7 @@ def read_operators(files: Iterable[FoundFile], options: IngestOptions) -> list[O
     """The operators of the given files, by folder; files of one folder with several times are told apart."""
     folders: dict[Path, list[FoundFile]] = {}
     for file in files:
-        if file.kind in (OPERATOR_FILE, BLOCKS_FILE):
+        if file.kind in (OPERATOR_FILE, BLOCKS_FILE) and file.ignored is None:
             folders.setdefault(file.path.parent, []).append(file)
     return [
         _operator(folder, part, options)
@@ -105,7 +107,9 @@ def _launches(files: list[FoundFile]) -> list[list[FoundFile]]:
 def _operator(folder: Path, files: list[FoundFile], options: IngestOptions) -> Operator:
     basic = next((file for file in files if file.kind == OPERATOR_FILE), None)
     table = SmallTable(problem="no OpBasicInfo.csv, which has the operator's name and duration")
-    if basic is not None:
+    if basic is not None and basic.path.suffix == ".jsonl":
+        table = read_summary(basic.path, options)
+    elif basic is not None:
         table = read_small_table(basic.path, OPERATOR_FILE, options)
     blocks = [_read_blocks(file, options) for file in files if file.kind == BLOCKS_FILE]
     return Operator(folder, basic, table, blocks)
@@ -176,19 +180,22 @@ def counters(rows: Sequence[BlockRow], duration_us: float, options: IngestOption
     return sums
 
 
-def core_times(rows: Sequence[BlockRow], engine: str) -> dict[tuple[int, str], float]:
-    """Core time by (block, core) of one engine ('cube' or 'vector'), us."""
-    name = _data()["engine"][engine]["time"]
-    return {(row.block, row.core): row.cells[name] for row in _of_engine(rows, engine) if name in row.cells}
+def operator_type(name: str) -> str:
+    """The type of a measured kernel: what the name of its binary begins with, else the name without its
+    arguments.
+    """
+    if name.startswith("aclnn"):
+        return type_of_name(name)
+    return binary_type(name) or name.split("(")[0].strip() or name
 
 
 def _of_engine(rows: Sequence[BlockRow], engine: str) -> list[BlockRow]:
     return [row for row in rows if row.core.startswith(_data()["engine"][engine]["blocks"])]
 
 
-def _combined(rule: Mapping[str, str], rows: Sequence[BlockRow]) -> float | None:
+def _combined(rule: Mapping[str, Any], rows: Sequence[BlockRow]) -> float | None:
     """One column over the blocks of its engine; None when no block has it."""
-    found = [row.cells[rule["from"]] for row in rows if rule["from"] in row.cells]
+    found = [row.cells[name] for row in rows for name in _names(rule) if name in row.cells]
     if rule["how"] == "share":
         time = _data()["engine"][rule["of"]]["time"]
         whole = sum(row.cells[time] for row in rows if rule["from"] in row.cells and time in row.cells)
@@ -200,6 +207,11 @@ def _combined(rule: Mapping[str, str], rows: Sequence[BlockRow]) -> float | None
     if not found:
         return None
     return sum(found) / len(found) if rule["how"] == "mean" else sum(found)
+
+
+def _names(rule: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that a rule takes: its own, and those that a later layout has instead."""
+    return (rule["from"], *rule.get("or", ()))
 
 
 def _weighted(rows: Sequence[BlockRow], name: str, engine: str) -> float | None:

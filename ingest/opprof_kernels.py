@@ -11,7 +11,8 @@ from .columns import Header, header_of, kernel_columns
 from .grouping import FoundRank
 from .kernel_sql import KEY_COLUMNS, create_raw, raw_columns
 from .kernel_table import KernelFile
-from .opprof import Operator, counters, read_operators
+from .naming import binary_type
+from .opprof import Operator, counters, operator_type, read_operators
 from .options import IngestOptions
 from .probe import fingerprint
 
@@ -71,9 +72,7 @@ def _row(number: int, operator: Operator, options: IngestOptions) -> dict[str, A
 
 def _type(name: str) -> str | None:
     """The name itself, as msprof gives the type of a custom kernel; None where the name holds a type."""
-    from .naming import binary_type
-
-    return name if binary_type(name) is None else None
+    return operator_type(name) if binary_type(name) is None else None
 
 
 def _header(rows: list[dict[str, Any]]) -> Header:

@@ -19,6 +19,7 @@ from .kernel_table import KernelFile
 from .l2_cache import match_l2_cache
 from .operator_tables import operator_notes, write_operators
 from .opprof import BLOCKS_FILE, OPERATOR_FILE, Operator
+from .opprof_summary import read_hardware
 from .options import IngestOptions
 from .probe import fingerprint
 from .profiler_about import read_step_trace
@@ -115,6 +116,9 @@ def write_others(con: duckdb.DuckDBPyConnection, found: Discovery, options: Inge
         rows = _operator_rows(write_operators(con, alone, rank.rank_id, options))
         _insert_files(con, rank.rank_id, [row for row in rows if row.file.role != "kernels"])
     rows = _operator_rows(write_operators(con, found.others, None, options))
+    rows += [_FileRow(file, "ignored", note=file.ignored) for file in found.others if file.ignored]
+    beside = "the run beside it says its chip itself"
+    rows += [_FileRow(file, "ignored", note=beside) for file in found.others if file.kind == "hardware_info"]
     rows += [_FileRow(file, "not_read_yet", note=_NOT_READ) for file in found.others if file.role == "later"]
     _insert_files(con, None, rows)
     found.notes += operator_notes(con)
@@ -180,10 +184,14 @@ def _device_info_rows(
     con: duckdb.DuckDBPyConnection, found: FoundRank, options: IngestOptions
 ) -> list[_FileRow]:
     rows = []
-    for file in found.of("device_info"):
-        read = read_device_info(file.path, options)
-        add_device_info(con, found.rank_id, read)
-        rows.append(_info_file_row(file, read.problem))
+    for kind, read, source in (
+        ("device_info", read_device_info, "info.json"),
+        ("hardware_info", read_hardware, "HardwareInfo.jsonl"),
+    ):
+        for file in found.of(kind):
+            info = read(file.path, options)
+            add_device_info(con, found.rank_id, info, source)
+            rows.append(_info_file_row(file, info.problem))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Cores and rated clock as the driver states them (info.json of a raw profile), held against the rows."""
+"""Cores and rated clock as the driver states them (info.json of a raw profile), against the rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from .signatures import Fit, fit_cores
 
 @dataclass(frozen=True)
 class StatedDevice:
-    """What info.json says: cube cores and their rated MHz, vector cores; None = not said."""
+    """What the driver says: cube cores and their rated MHz, vector cores (None = not said), in which file."""
 
     cube_cores: int | None = None
     cube_mhz: float | None = None
     vector_cores: int | None = None
+    source: str = "info.json"
 
 
 def with_stated(fit: Fit, stated: StatedDevice | None, options: RooflineOptions) -> Fit:
@@ -23,10 +24,12 @@ def with_stated(fit: Fit, stated: StatedDevice | None, options: RooflineOptions)
     """
     if stated is None or not stated.cube_cores or stated.cube_mhz is None:
         return fit
-    formula = f"info.json: {stated.cube_cores} cube cores at {stated.cube_mhz:,.0f} MHz"
+    formula = f"{stated.source}: {stated.cube_cores} cube cores at {stated.cube_mhz:,.0f} MHz"
     said = fit_cores(stated.cube_cores, stated.cube_mhz, formula, options)
     if fit.cores is not None and fit.cores != stated.cube_cores:
-        note = f"{formula}, but the rows say {fit.formula}: they contradict each other; info.json is used"
+        note = (
+            f"{formula}, but the rows say {fit.formula}: they contradict each other; {stated.source} is used"
+        )
         return replace(said, confidence="low", notes=(*said.notes, note))
     if fit.mhz is None:
         return said

@@ -204,6 +204,8 @@ def no_evidence(case: Case) -> Verdict | None:
     """Neither shapes with a device, nor pipes: nothing can be said, and nothing is."""
     if case.has_shapes or case.pipes:
         return None
+    if (decided := measured_traffic(case)) is not None:
+        return decided
     missing = case.work.missing[0] if case.work.missing else "the device is not known"
     if case.device is not None and case.work.bytes_lo is not None:
         missing = f"no HBM bandwidth is known for {case.device.soc}"

@@ -259,9 +259,10 @@ CREATE TABLE device_info (
     vector_cores INTEGER,
     cube_mhz DOUBLE,
     vector_mhz DOUBLE,
-    platform_version VARCHAR
+    platform_version VARCHAR,
+    source VARCHAR
 );
-COMMENT ON TABLE device_info IS 'info.json.N of raw PROF_* folders: what the driver says about the chip.';
+COMMENT ON TABLE device_info IS 'What the driver says about the chip: info.json.N of raw PROF_* folders, HardwareInfo.jsonl of msprof op.';
 COMMENT ON COLUMN device_info.run_id IS 'The run; runs.run_id.';
 COMMENT ON COLUMN device_info.rank_id IS 'The rank in whose folder it was found; ranks.rank_id.';
 COMMENT ON COLUMN device_info.device_id IS 'Device. Source: DeviceInfo.id.';
@@ -269,4 +270,5 @@ COMMENT ON COLUMN device_info.cube_cores IS 'Cube cores; NULL = not said. Source
 COMMENT ON COLUMN device_info.vector_cores IS 'Vector cores; NULL = not said, 0 = the chip has none apart. Source: DeviceInfo.aiv_num.';
 COMMENT ON COLUMN device_info.cube_mhz IS 'Rated clock of the cube cores, MHz. Source: DeviceInfo.aic_frequency.';
 COMMENT ON COLUMN device_info.vector_mhz IS 'Rated clock of the vector cores, MHz. Source: DeviceInfo.aiv_frequency.';
-COMMENT ON COLUMN device_info.platform_version IS 'Number of the chip generation as exported; 5 = 910B and 910_93. Source: platform_version.';
+COMMENT ON COLUMN device_info.platform_version IS 'Number or name of the chip generation as exported; 5 = 910B and 910_93. Source: platform_version, chip info.';
+COMMENT ON COLUMN device_info.source IS 'info.json or HardwareInfo.jsonl.';
