@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 # Families of operators.toml of which every layer of a model has one.
-_LAYER_FAMILIES = frozenset({"matmul", "grouped_matmul", "mla_prolog", "attention"})
+_LAYER_FAMILIES = frozenset({"matmul", "grouped_matmul", "moe_fused", "mla_prolog", "attention"})
 
 _COUNTED = """
 WITH codes AS (
@@ -152,6 +152,16 @@ FROM selected_statistics JOIN selected_signatures USING (signature_id)
 WHERE kernel_class IN ('aicore', 'communication')
 """
 
+# Kinds of layers in one step: where their positions begin and end, and how many there are.
+_KINDS = """
+SELECT low, high, count(*) AS layers
+FROM (
+    SELECT layer, min(position) AS low, max(position) AS high FROM selected_kernels
+    WHERE part = 'layer' AND step_id = ? GROUP BY layer
+)
+GROUP BY low, high ORDER BY layers DESC, low
+"""
+
 _POSITIONS = """
 SELECT k.position, mode(k.signature_id ORDER BY k.signature_id), mode(s.type ORDER BY s.type),
        mode(k.stream_id ORDER BY k.stream_id), max(k.layer) + 1
@@ -184,6 +194,9 @@ def layer_structure(session: Session) -> LayerStructure:
         rows = session.con.execute(_POSITIONS, [step_id]).fetchall()
         found = [(PositionInfo(*each[:4]), each[4]) for each in rows]
         if found:
+            kinds = session.con.execute(_KINDS, [step_id]).fetchall()
+            period = kinds[0][1] - kinds[0][0] + 1
+            notes += [_other_kind(*each) for each in kinds[1:]]
             break
     return LayerStructure(
         period,
@@ -191,4 +204,13 @@ def layer_structure(session: Session) -> LayerStructure:
         tuple(info for info, _ in found),
         inside / kernels if kernels else 0.0,
         tuple(notes),
+    )
+
+
+def _other_kind(low: int, high: int, layers: int) -> str:
+    """What is said of layers that are not of the most common kind."""
+    many = f"{layers} layers are" if layers > 1 else "1 layer is"
+    return (
+        f"{many} of another kind, {high - low + 1} kernels long, at positions {low} to {high}: "
+        "as leading dense layers of a mixture of experts."
     )

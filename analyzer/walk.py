@@ -11,7 +11,7 @@ from .options import AnalysisOptions
 
 # Families whose own weights stream from HBM for most of their time, whatever their label says: their shapes
 # bound the bytes only from above, so the label is never sure.
-WEIGHT_STREAMS = frozenset({"grouped_matmul", "mla_prolog"})
+WEIGHT_STREAMS = frozenset({"grouped_matmul", "moe_fused", "mla_prolog"})
 
 COLLECTIVE = "collective"
 MEMORY = "memory-bound"

@@ -38,12 +38,27 @@ def _fused_collective(case: Case) -> Verdict | None:
     """A matmul fused with a collective belongs to whichever part is longer; the collective is not
     modelled.
     """
+    if case.wide_range:
+        return range_to_hbm(case) or _experts_and_links(case)
     matmul_us = max(case.floors.compute_us or 0.0, case.floors.hbm_eff_us or 0.0)
     if matmul_us >= case.duration_us / 2:
         return None
     reason = (
         f"matmul fused with a collective: the matmul needs {format_us(matmul_us)} of "
         f"{format_us(case.duration_us)}, the rest is communication"
+    )
+    return Verdict("communication", "link", reason, cap="low")
+
+
+def _experts_and_links(case: Case) -> Verdict | None:
+    """Expert matmuls between a dispatch and a combine: their part is at most what all experts would take."""
+    most = case.floors.hbm_hi_us
+    if most is None:
+        return None
+    reason = (
+        f"dispatch, expert matmuls and combine in one kernel: all {case.work.experts} experts would take "
+        f"{format_us(most)} of its {format_us(case.duration_us)} at the HBM roof, how many are hit is not "
+        "exported; the rest is links and waiting for other ranks"
     )
     return Verdict("communication", "link", reason, cap="low")
 

@@ -11,6 +11,7 @@ from .family_convolution import convolution_work
 from .family_grouped_matmul import grouped_matmul_work
 from .family_matmul import matmul_work
 from .family_mla_prolog import mla_prolog_work
+from .family_moe_fused import moe_fused_work
 from .family_move import cache_write_work, fill_work, gather_work, view_work
 from .family_optimizer import optimizer_work
 from .family_stream import generic_work, stream_work
@@ -37,6 +38,7 @@ MODELS: dict[str, Callable[[Signature, OperatorRow], Work]] = {
     "optimizer": optimizer_work,
     "communication": communication_work,
     "moe_comm": moe_comm_work,
+    "moe_fused": moe_fused_work,
 }
 
 # Engines beside the AI cores: real time, but no roofline of these devices applies to them.

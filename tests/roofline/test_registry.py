@@ -23,6 +23,7 @@ FAMILIES = {
     "move",
     "moe_routing",
     "moe_comm",
+    "moe_fused",
     "communication",
     "optimizer",
     "generic",
