@@ -18,11 +18,14 @@ from bench.limits import (
     LINEAR_SLACK,
     PEAK_BYTES,
     PIPELINE_RATIO,
+    TRACE_MEMORY_RATIO,
+    TRACE_RATIO,
     Check,
     missed,
     table,
 )
 from bench.measure import Run, best, fastest, others_per_core, run
+from bench.traces import trace_figures
 
 PYTHON = sys.executable
 TOOL = (PYTHON, "-m", "npu_roofline")
@@ -45,7 +48,7 @@ def main() -> int:
     small, large = (
         _pipeline(options.folder, rows, options.repeat) for rows in (options.rows // 10, options.rows)
     )
-    checks = [*_checks(options, small, large), _database_check(options)]
+    checks = [*_checks(options, small, large), _database_check(options), *_trace_checks(options)]
     print(table(checks))
     for check in missed(checks):
         print(
@@ -58,6 +61,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="kernel rows of the large input")
+    parser.add_argument("--trace-mb", type=int, default=465, help="size of the trace")
     parser.add_argument("--repeat", type=int, default=2, help="runs of each figure; the fastest counts")
     parser.add_argument("--folder", type=Path, default=Path("bench_out"), help="where the input is made")
     return parser.parse_args()
@@ -121,6 +125,15 @@ def _database_check(options: argparse.Namespace) -> Check:
     scan, ingest = figures(path, kernels, options.repeat)
     what = f"{kernels:,} kernels from a database: ingest / Arrow scan of its PMU"
     return Check(what, ingest.seconds / scan.seconds, DATABASE_RATIO, "x")
+
+
+def _trace_checks(options: argparse.Namespace) -> list[Check]:
+    found = trace_figures(options.folder, options.trace_mb * 1_000_000, options.repeat)
+    what = f"trace of {options.trace_mb} MB, list and object"
+    return [
+        Check(f"{what}: ingest / DuckDB reading the fields", found.ratio, TRACE_RATIO, "x"),
+        Check(f"{what}: peak memory / file", found.memory_ratio, TRACE_MEMORY_RATIO, "x"),
+    ]
 
 
 def _help_seconds() -> float:

@@ -9,6 +9,9 @@ PIPELINE_RATIO = 3.0
 PEAK_BYTES = 1.2e9
 # A profiler database of 100,000 kernels against an Arrow scan of its PMU table into DuckDB.
 DATABASE_RATIO = 3.0
+# A trace of 465 MB against DuckDB reading the same fields, and its peak memory against the size of the file.
+TRACE_RATIO = 3.0
+TRACE_MEMORY_RATIO = 1.5
 CANDIDATES_SECONDS = 1.0
 HELP_SECONDS = 0.15
 # Ten times the rows may take ten times as long, with this for noise.

@@ -1,8 +1,8 @@
 """Writes the trace that the measurements read: any number of bytes, the same bytes every time.
 
 Each launch has what torch_npu records for it with_stack and with_modules: nested operators with shapes and
-call stack, python functions, the task queue, the host's API calls, the arrows between them, and the task on its
-stream. The proportions are those of a level-2 capture of a training step.
+call stack, python functions, the task queue, the host's API calls, the arrows between them, and the task on
+its stream. The proportions are those of a level-2 capture of a training step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LAUNCHES_PER_STEP = 750
 PACE_NS, DELAY_NS, KERNEL_NS = 14_000, 900_000, 11_417
 # (torch operator, operator inside it, API, kernel, kind of task, shapes, module).
 LAUNCHES = (
-    ("aten::linear", "aten::addmm", "aclnnAddmm", "MatMulV2", "KERNEL_AICORE", "4,3072;\r\n3072,64", "Linear"),
+    ("aten::linear", "aten::addmm", "aclnnAddmm", "MatMulV2", "KERNEL_AICORE", "4,64;\r\n64,32", "Linear"),
     ("npu::npu_rms_norm", None, "aclnnRmsNorm", "RmsNorm", "KERNEL_AIVEC", "4,3072;\r\n3072", "RMSNorm"),
     ("aten::mul", None, "aclnnMul", "Mul", "KERNEL_AIVEC", "4,1024;\r\n4,1024", "MLP"),
     ("aten::add_", None, "aclnnInplaceAdd", "Add", "KERNEL_AIVEC", "4,3072;\r\n4,3072", "DecoderLayer"),
