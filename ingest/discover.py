@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -95,9 +95,9 @@ def _search_file(path: Path, search: _Search) -> None:
         return
     search.add(path, *found)
     if found[1] == "kernels":
-        for beside in _files_beside(path):
-            if (kind := kind_of(beside)) and kind[1] in _BESIDE:
-                search.add(beside, *kind)
+        folder = path.resolve().parent
+        _look_beside(folder, folder, _BESIDE, search)
+        _look_above(folder, _BESIDE, search)
 
 
 def _kind_by_header(path: Path) -> tuple[str, str] | None:
@@ -114,17 +114,28 @@ def _kind_by_header(path: Path) -> tuple[str, str] | None:
     return ("op_summary" if "Op Name" in header else "kernel_details"), "kernels"
 
 
-def _files_beside(path: Path) -> Iterator[Path]:
-    """Files in the folder of a kernel table, and in the folder above an ASCEND_PROFILER_OUTPUT."""
-    folder = path.resolve().parent
-    yield from sorted(entry for entry in folder.iterdir() if entry.is_file())
-    yield from _files_above(folder)
-
-
-def _files_above(folder: Path) -> Iterator[Path]:
+def _look_above(folder: Path, roles: tuple[str, ...], search: _Search) -> None:
     """Files above an ASCEND_PROFILER_OUTPUT: the profiler writes there what it was asked for."""
     if folder.name == "ASCEND_PROFILER_OUTPUT":
-        yield from sorted(entry for entry in folder.parent.iterdir() if entry.is_file())
+        _look_beside(folder.parent, folder.parent, roles, search)
+
+
+def _look_beside(folder: Path, inside: Path, roles: tuple[str, ...], search: _Search) -> None:
+    """Files of one folder, not of those in it, that have one of the roles."""
+    for entry in sorted(folder.iterdir()):
+        kind = kind_of(entry)
+        if kind is None or kind[1] not in roles or _leads_out(entry, inside, search):
+            continue
+        if entry.is_file():
+            search.add(entry, *kind)
+
+
+def _leads_out(path: Path, inside: Path, search: _Search) -> bool:
+    """Whether a symbolic link leads out of what the user gave; it is not followed then, and that is said."""
+    if not path.is_symlink() or (target := path.resolve()).is_relative_to(inside):
+        return False
+    search.notes.append(f"the link {path} leads out of the given folder, to {target}; it was not followed")
+    return True
 
 
 def _search_folder(root: Path, search: _Search) -> None:
@@ -132,9 +143,7 @@ def _search_folder(root: Path, search: _Search) -> None:
         search.unreadable.append(f"the folder {error.filename} cannot be read: {error.strerror}")
 
     inside = root.resolve()
-    for beside in _files_above(inside):
-        if (kind := kind_of(beside)) and kind[1] == "info":
-            search.add(beside, *kind)
+    _look_above(inside, ("info",), search)
     for folder, folders, names in os.walk(root, onerror=refused):
         folders.sort()
         for name in folders:
@@ -146,11 +155,7 @@ def _search_folder(root: Path, search: _Search) -> None:
 def _look_at_folder(path: Path, inside: Path, search: _Search) -> None:
     """Links to folders are never walked: inside the tree they are found anyway, outside they are not ours."""
     if path.is_symlink():
-        target = path.resolve()
-        if not target.is_relative_to(inside):
-            search.notes.append(
-                f"the link {path} leads out of the given folder, to {target}; it was not followed"
-            )
+        _leads_out(path, inside, search)
     elif (kind := kind_of(path)) and kind[1] == "kernels":
         search.notes.append(f"{path} is a folder, not a kernel table")
 
@@ -160,14 +165,7 @@ def _look_at_file(path: Path, inside: Path, search: _Search) -> None:
     if found is None:
         search.unknown.append(path.name)
         return
-    if path.is_symlink():
-        target = path.resolve()
-        if not target.is_relative_to(inside):
-            search.notes.append(
-                f"the link {path} leads out of the given folder, to {target}; it was not followed"
-            )
-            return
-    if path.is_file():
+    if not _leads_out(path, inside, search) and path.is_file():
         search.add(path, *found)
 
 

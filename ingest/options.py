@@ -30,6 +30,10 @@ class IngestOptions:
     line_limit_bytes: int = 1 << 20
     # A header has at most about 60 names.
     header_limit_bytes: int = 1 << 16
+    # From here on a file is held against what it takes on the disk. File systems that compress store text in a
+    # tenth of its size; in a hundredth only what is not there.
+    hollow_file_bytes: int = 256 << 20
+    hollow_share: float = 0.01
     # How much of a rejected row is kept, to recognise it by.
     reject_text_limit: int = 400
     # A day in one kernel (a collective gives up after half an hour), or a start after the year 2262 (2^63

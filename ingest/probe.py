@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputMissing, NpuRooflineError, UnsupportedExport
+from ..units import format_bytes
 from .options import DEFAULTS, IngestOptions
 
 _CHUNK = 1 << 20
+_BLOCK = 512  # bytes in a unit of st_blocks
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LFS_POINTER = b"version https://git-lfs"
 _EXPORT_AGAIN = "export the profile again as text (CSV)"
@@ -85,6 +87,27 @@ def unchanged(paths: Sequence[Path]) -> Iterator[None]:
         _refuse_changed(paths, before, error)
         raise
     _refuse_changed(paths, before, None)
+
+
+def refuse_hollow(paths: Sequence[Path], options: IngestOptions = DEFAULTS) -> None:
+    """Refuse a file that claims a size of which next to nothing is on the disk: a broken copy, or a trap.
+
+    Reading gigabytes of nothing takes minutes. Raises UnsupportedExport, which names both sizes.
+    """
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # reading it says what is wrong
+        there = getattr(found, "st_blocks", None)
+        if there is None or found.st_size < options.hollow_file_bytes:
+            continue
+        if there * _BLOCK < found.st_size * options.hollow_share:
+            claimed, on_disk = format_bytes(found.st_size), format_bytes(there * _BLOCK)
+            raise UnsupportedExport(
+                f"{path} claims {claimed}, of which {on_disk} are there",
+                "copy it again: what is missing reads as zeros",
+            )
 
 
 def _refuse_changed(

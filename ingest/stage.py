@@ -22,7 +22,7 @@ from .naming_runs import default_name
 from .opprof import OPERATOR_FILE
 from .opprof_kernels import read_operator_kernels
 from .options import DEFAULTS, IngestOptions
-from .probe import unchanged
+from .probe import refuse_hollow, unchanged
 from .profiler_db import CounterFile, read_counters, read_profiler_database
 from .scratch import scratch_folder
 from .signatures import SignatureRow
@@ -207,7 +207,9 @@ def _read_rank(rank: FoundRank, folder: Path, threads: int, options: IngestOptio
     scratch = folder / "scratch.duckdb"
     con = _connect(scratch, options, options.columns_to_read, threads)
     try:
-        with unchanged([file.path for file in rank.large_files]):
+        large = [file.path for file in rank.large_files]
+        refuse_hollow(large, options)
+        with unchanged(large):
             read = _read_files(con, rank, folder, options)
         con.execute("CHECKPOINT")
     except OSError as error:

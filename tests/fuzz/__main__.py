@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.fuzz.judge import group_faults
 
 CASES = 10_000
-GROUP = 20
+GROUP = 50
 # A group takes seconds; each of its cases may take ten.
 HANG_S = 600.0
 

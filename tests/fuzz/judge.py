@@ -19,7 +19,7 @@ READING_CODES = (0, 3)
 READING_COMMANDS = (("summary",), ("hotspots",), ("candidates",))
 SECONDS = 10.0
 # Of a group of ranks so many are asked every question; which ones, the seeds decide.
-RANKS_ASKED = 3
+RANKS_ASKED = 2
 
 
 def group_faults(seeds: Sequence[int], folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from tests.fuzz.bases import BASES, base
 from tests.fuzz.cases import Case, case
 from tests.fuzz.judge import case_faults, command, group_faults
 
-GROUPS, GROUP_SIZE = 10, 25
+GROUPS, GROUP_SIZE = 4, 50
 # Seeds that once had a fault, from `make fuzz`; they stay.
 ONCE_FAILED: tuple[int, ...] = ()
 
