@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import fuse_ledger
-from .fuse_ledger import DEFAULT_LEDGER, LedgerFile
+from .fuse_ledger import DEFAULT_LEDGER, LedgerFile, ModelConfig, ModelFiles
 from .groups import spread
 from .options import Output, Selection
 
@@ -28,6 +28,8 @@ def scan(
         Literal["fits", "check", "excluded", "no_operator", "inform"] | None,
         typer.Option("--status", help="Only rows of this status."),
     ] = None,
+    models: ModelFiles = None,
+    model_config: ModelConfig = None,
     selection: Selection,
     output: Output,
 ) -> None:
@@ -39,7 +41,12 @@ def scan(
     from ..analyzer.fusion import fuse_scan as ask
 
     with selection.session() as session:
-        output.show(ask(session, top=top, status=status))
+        answer = ask(session, top=top, status=status)
+    if models:
+        from ..analyzer.modelcode.ties import tie_to_code
+
+        answer = tie_to_code(answer, models, model_config)
+    output.show(answer)
 
 
 @app.command("model")
@@ -49,12 +56,7 @@ def model(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Python files that define the model's layers.")
     ],
-    model_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--model-config", metavar="FILE", help="The model's config.json, for sizes that limits ask for."
-        ),
-    ] = None,
+    model_config: ModelConfig = None,
     output: Output,
 ) -> None:
     """Read model code: its modules, decision trees, and what one fused call would replace.

@@ -18,6 +18,14 @@ app = typer.Typer(help="Keep the fusion candidates, their tries and their eviden
 
 DEFAULT_LEDGER = Path("fuse_ledger.json")
 LedgerFile = Annotated[Path, typer.Option("--ledger", metavar="FILE", help="The file that holds the ledger.")]
+ModelFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--model", metavar="FILE", help="Model code to look at; may be given several times."),
+]
+ModelConfig = Annotated[
+    Path | None,
+    typer.Option("--model-config", metavar="FILE", help="The model's config.json, for sizes of limits."),
+]
 Candidate = Annotated[str, typer.Argument(metavar="ID", help="The candidate; a beginning is enough.")]
 
 
@@ -25,13 +33,8 @@ Candidate = Annotated[str, typer.Argument(metavar="ID", help="The candidate; a b
 @spread
 def start(
     *,
-    models: Annotated[
-        list[Path] | None,
-        typer.Option("--model", metavar="FILE", help="Model code to look at; may be given several times."),
-    ] = None,
-    model_config: Annotated[
-        Path | None, typer.Option("--model-config", metavar="FILE", help="The model's config.json.")
-    ] = None,
+    models: ModelFiles = None,
+    model_config: ModelConfig = None,
     wheel: Annotated[
         list[Path] | None,
         typer.Option("--wheel", metavar="FILE|FOLDER", help="A torch_npu in which the calls are looked up."),
@@ -61,6 +64,10 @@ def start(
 
         with selection.session() as session:
             kernels = fuse_scan(session)
+        if models:
+            from ..analyzer.modelcode.ties import tie_to_code
+
+            kernels = tie_to_code(kernels, models, model_config)
     indexes = open_indexes(wheel) if wheel else ()
     old = read_ledger(ledger) if ledger.exists() else Ledger()
     new = analysed(old, kernels, code, indexes)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...units import format_duration
 from ..answer import Answer
 from ..answer_fusion import FusedRow, FusionRow, FusionShare, RuleRow
 from ..coverage import coverage
+from ..origins import origin_of
 from .finding import CHECK, EXCLUDED, FITS, INFORM, NO_OPERATOR, Found, Judge, find_in
 from .lanes import Lanes, StepKind, lanes, microseconds
 from .leftovers import Chain, part_name, rest_of
@@ -22,6 +24,7 @@ from .types import normalised
 if TYPE_CHECKING:
     from ..session import Session
 
+_SOURCES_SHOWN = 8  # kernels of a long chain whose source line is looked up
 _ORDER = (FITS, CHECK, EXCLUDED, NO_OPERATOR, INFORM)
 _MODEL = (
     "saving: the time of the kernels minus that of the fused kernel, at the rates they reach now (low) and "
@@ -104,10 +107,22 @@ def _scan(
             fused.add(kind, kernel, rule)
         _count(classes, kernels, kind, tuple(rest.fused), "fused")
         _count(classes, kernels, kind, rest.other, "other")
-    rows = [row_of(each) for each in gathered.values()]
+    rows = [replace(row_of(each), code=_sources(session, each)) for each in gathered.values()]
     rows.sort(key=lambda row: (_ORDER.index(row.status), -(row.saving_high_us or 0.0), -row.step_us, row.id))
     steps = max(1, len(session.step_ids))
     return tuple(rows), fused.rows(steps), _shares(classes, kernels, steps)
+
+
+def _sources(session: Session, entry: Gathered) -> tuple[str, ...]:
+    """The source lines that a trace names for the kernels of a sequence, in their order; often there are
+    none.
+    """
+    found: dict[str, None] = {}
+    for group in entry.groups[:_SOURCES_SHOWN]:
+        origin = origin_of(session, group.signature_id)
+        if origin is not None and origin.source is not None:
+            found[origin.source] = None
+    return tuple(found)
 
 
 def _gather_found(
