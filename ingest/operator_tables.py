@@ -13,6 +13,8 @@ from .options import IngestOptions
 if TYPE_CHECKING:
     import duckdb
 
+# What the run holds by name, type and core: rows of operator_match.sql.
+_Kinds = dict[tuple[str, str, str | None], list[tuple[Any, ...]]]
 _SIDES = ("aic", "aiv")
 _PORTS = ("r0_read", "r1_read")
 
@@ -30,12 +32,13 @@ def write_operators(
     operators = read_operators(files, options)
     row = con.execute("SELECT count(*) FROM operator_measurements").fetchone()
     first = 0 if row is None else row[0]
+    kinds: _Kinds = {}
     for number, operator in enumerate(operators, first):
         blocks = operator.block_rows()
         cells = _cells(operator, blocks, options)
         names = ("duration_us", "block", "mix_block", "device_id", "clock_mhz", "rated_mhz")
         said = operator.cells or {}
-        signature_id, matched = _match(con, operator, cells["type"], options)
+        signature_id, matched = _match(con, operator, kinds, options)
         values = (rank_id, number, str(operator.folder), said.get("name"), cells["type"], operator.core)
         values += tuple(said.get(name) for name in names)
         values += (len(blocks), *(cells[name] for name in _SUMS), signature_id, matched)
@@ -79,39 +82,36 @@ def _cells(operator: Operator, blocks: list[BlockRow], options: IngestOptions) -
 
 
 def _match(
-    con: duckdb.DuckDBPyConnection, operator: Operator, type_: str | None, options: IngestOptions
+    con: duckdb.DuckDBPyConnection, operator: Operator, kinds: _Kinds, options: IngestOptions
 ) -> tuple[int | None, str]:
     """(the one signature that it can be, by what), or (None, why there is none)."""
     said = operator.cells
     if said is None or said.get("duration_us") is None:
         return None, operator.table.problem or "its name or duration is not known"
-    parameters = {
-        "name": said["name"],
-        "type": type_,
-        "core": operator.core,
-        "block": said.get("block"),
-        "duration": said["duration_us"],
-        "ratio": options.operator_duration_ratio,
-    }
-    rows = con.execute(read_sql("operator_match.sql"), parameters).fetchall()
-    fitting = [row for row in rows if row[3] and row[4]]
+    name, type_ = said["name"], operator_type(said["name"])
+    duration, block = said["duration_us"], said.get("block")
+    key = (name, type_, operator.core)
+    if key not in kinds:  # several launches of one kernel ask the same
+        parameters = dict(zip(("name", "type", "core"), key, strict=True))
+        kinds[key] = con.execute(read_sql("operator_match.sql"), parameters).fetchall()
+    rows, ratio = kinds[key], options.operator_duration_ratio
+    same_block = [row for row in rows if block is None or row[3] is None or row[3] == block]
+    fitting = [row for row in same_block if row[2] / ratio <= duration <= row[2] * ratio]
     by_name = [row for row in fitting if row[1]]
     chosen = by_name or fitting
     if len(chosen) == 1:
-        signature_id, _, median, _, _ = chosen[0]
-        how = "name" if by_name else f"type {type_}"
-        return signature_id, (
-            f"by {how}, {said.get('block')} blocks and a duration near the run's median of {median:,.2f} us"
-        )
+        how, median = "name" if by_name else f"type {type_}", chosen[0][2]
+        near = f"a duration near the run's median of {median:,.2f} us"
+        return chosen[0][0], f"by {how}, {block} blocks and {near}"
     if chosen:
-        return None, f"{len(chosen)} kinds of {type_} with {said.get('block')} blocks fit; not used"
+        return None, f"{len(chosen)} kinds of {type_} with {block} blocks fit; not used"
     if not rows:
-        return None, f"no kernel of the run is called {said['name']} or has the type {type_}"
-    nearest = min(rows, key=lambda row: abs(row[2] - said["duration_us"]))
-    why = "durations too far off" if any(row[3] for row in rows) else "other numbers of blocks"
+        return None, f"no kernel of the run is called {name} or has the type {type_}"
+    nearest = min(rows, key=lambda row: abs(row[2] - duration))
+    why = "durations too far off" if same_block else "other numbers of blocks"
     return None, (
         f"{len(rows)} kinds of {type_} are in the run, with {why} (nearest median {nearest[2]:,.2f} us "
-        f"against {said['duration_us']:,.2f} us)"
+        f"against {duration:,.2f} us)"
     )
 
 

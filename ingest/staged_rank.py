@@ -221,10 +221,12 @@ def _reconciled(
     con: duckdb.DuckDBPyConnection, rank_id: int, rows: Sequence[_FileRow], options: IngestOptions
 ) -> list[str]:
     """Say at the file of the exporter's own sums whether the kernels have them; notes where they have not."""
+    listed = [row for row in rows if row.file.kind == "op_statistic" and row.status == "read"]
+    if not listed:
+        return []
     said, notes = reconcile_statistics(con, rank_id, options)
-    for row in rows:
-        if said and row.file.kind == "op_statistic" and row.status == "read":
-            row.note = "; ".join(filter(None, (row.note, said)))
+    for row in listed:
+        row.note = "; ".join(filter(None, (row.note, said))) or None
     return notes
 
 

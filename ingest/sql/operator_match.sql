@@ -1,6 +1,6 @@
 -- The kinds of kernel that an operator of msprof op may be: same name or type, on the same kind of core.
--- Grain: signature. Parameters: $name, $type, $core, $block, $duration (us), $ratio (how far durations may differ).
--- Columns: signature_id, whether the name is the same, median duration us, whether blocks and duration fit.
+-- Grain: signature. Parameters: $name, $type, $core.
+-- Columns: signature_id, whether the name is the same, median duration us, most frequent block.
 
 WITH candidates AS (
     SELECT signature_id, type = $type AS same_type FROM signatures
@@ -18,11 +18,6 @@ groups AS (
     WHERE k.duplicate_of IS NULL AND (k.name = $name OR c.same_type)
     GROUP BY k.signature_id
 )
-SELECT
-    signature_id,
-    same_name,
-    median_us,
-    $block IS NULL OR block IS NULL OR block = $block AS same_block,
-    $duration BETWEEN median_us / $ratio AND median_us * $ratio AS same_duration
+SELECT signature_id, same_name, median_us, block
 FROM groups
 ORDER BY signature_id;
