@@ -72,3 +72,21 @@ def test_the_real_operator_alone_answers(shared_profiles: Path, tmp_path: Path) 
     assert hotspot.median_us == 5.740459
     assert steps["What msprof op measured"].numbers["read_bytes"] == (2.875 + 6.375) * 1024
     assert steps["How even the vector blocks were"].numbers["blocks"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rate", "bound"), [("0.9", "memory/mte2"), ("0.1", "memory/hbm"), ("N/A", "memory/mte2")]
+)
+def test_a_hit_rate_of_the_export_reaches_the_label(tmp_path: Path, rate: str, bound: str) -> None:
+    """A load pipe of .98 at 21 % of HBM: l2_cache.csv says whether L2 or HBM is waited for, and notes it."""
+    pipes = {"aic_mac_ratio": "0.2", "aic_mte2_ratio": "0.98", "aic_scalar_ratio": "0.1"}
+    cells = [row(start=start, **pipes) for start in starts(2)]
+    write(tmp_path, table(cells, pmu=tuple(pipes)))
+    name = "aclnnMatmul_MatMulCommon_MatMulV2"
+    text = f"Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\n2,11,{rate},0.1,{name}\n"
+    write(tmp_path, text, "l2_cache.csv")
+    ingest_run([tmp_path], tmp_path / "db.duckdb", device="910B2")
+    with open_session(tmp_path / "db.duckdb") as session:
+        (hotspot,) = hotspots(session).rows
+    assert f"{hotspot.bound}/{hotspot.limiter}" == bound
+    assert any("L2 hit rate" in note for note in hotspot.notes) == (rate != "N/A")
