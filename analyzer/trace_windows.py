@@ -36,8 +36,9 @@ def publish_windows(
             columns[name].append(values)
     arrays = {name: np.concatenate(values) for name, values in columns.items()}
     drawn = np.isin(arrays["step_id"], np.array(steps, dtype=np.int64))
-    windows = {name: values[drawn] for name, values in arrays.items()}  # noqa: F841  # SQL reads it by its name
-    session.con.execute("CREATE OR REPLACE TEMP TABLE trace_windows AS FROM windows")
+    session.con.register("trace_found", {name: values[drawn] for name, values in arrays.items()})
+    session.con.execute("CREATE OR REPLACE TEMP TABLE trace_windows AS FROM trace_found")
+    session.con.unregister("trace_found")
     if found.stopped is not None:
         return 0, 0, [f"no prefetch windows are drawn: {found.stopped}"]
     return (

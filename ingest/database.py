@@ -33,6 +33,8 @@ _OTHER_DATABASE = "choose another file with --db; this one is left as it is"
 CONNECTION_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+    # A name that is no table is an error, never a variable of this program that happens to be called so.
+    "python_enable_replacements": "false",
     # A name in SQL is a table, never a variable of this program that happens to be called so.
     "python_enable_replacements": "false",
 }
