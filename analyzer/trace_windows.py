@@ -13,7 +13,7 @@ from .candidates import decode_steps, survey
 from .sequence import KernelSequence, kernel_sequence
 
 if TYPE_CHECKING:
-    from .answer import CandidateRow
+    from .answer import CandidateRow, Saving
     from .session import Session
     from .sites import Site
 
@@ -76,12 +76,17 @@ def _args(row: CandidateRow, show: Callable[[str], str]) -> str:
         "hazards": None if window is None else [show(hazard) for hazard in window.hazards],
         "max_size": row.max_size,
         "weight_bytes": row.weight_bytes,
-        "predicted_saving_us": None if saving is None else [saving.low, saving.mid, saving.high],
+        "predicted_saving_us": None if saving is None else _range(saving),
         "confidence": row.confidence,
         "reason": show(row.reason),
     }
     known = {name: value for name, value in args.items() if value is not None}
     return json.dumps(known, separators=(",", ":"), allow_nan=False)[1:-1]
+
+
+def _range(saving: Saving) -> list[float]:
+    """Low, mid and high of a saving, us to the ns."""
+    return [round(each, 3) for each in (saving.low, saving.mid, saving.high)]
 
 
 def _windows(session: Session, site: Site, number: int) -> dict[str, np.ndarray]:
