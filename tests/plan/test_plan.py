@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from npu_roofline.analyzer.model_config import model_config
 from npu_roofline.analyzer.plan import MODES, code_of
 from npu_roofline.analyzer.roles import rules
+from npu_roofline.analyzer.roles_match import RoleRequest
 from npu_roofline.analyzer.roles_user import is_attribute
 from npu_roofline.errors import WrongUsage
 
@@ -86,3 +88,36 @@ def test_code_names_of_the_rules_are_attributes():
     assert code_of("lm_head") == "model.lm_head.weight"
     assert code_of("nobody") is None
     assert MODES == ("eager", "ge_graph", "npugraph_ex")
+
+
+def test_a_dense_decode_is_planned_as_serving_frameworks_do(planned: Planned):
+    """Qwen3-4B sizes: gate_up behind o_proj while the norm runs, down behind gate_up while SwiGLU runs.
+
+    32 + 2 x 8 heads of 128 make the 6144 columns of qkv_proj, behind the down of the layer before.
+    """
+    config = model_config(
+        {
+            "hidden_size": 2560,
+            "intermediate_size": 9728,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 8,
+            "head_dim": 128,
+            "vocab_size": 151936,
+        },
+        "config.json",
+    )
+    answer = planned(run="dense_decode", roles=RoleRequest(config))
+    behind = {
+        (call.role, call.scope): (call.dependency_role, [each.type for each in call.row.window.kernels])
+        for call in answer.rows
+    }
+    assert behind["gate_up_proj", "same_layer"] == ("o_proj", ["AddRmsNorm"])
+    assert behind["down_proj", "same_layer"] == ("gate_up_proj", ["SwiGlu"])
+    assert behind["qkv_proj", "next_layer"] == ("down_proj", ["AddRmsNorm"])
+    assert {weight.expression for call in answer.rows for weight in call.weights} == {
+        "layer.mlp.gate_up_proj.weight",
+        "layer.mlp.down_proj.weight",
+        "layer.self_attn.qkv_proj.weight",
+        "model.lm_head.weight",
+    }
+    assert [row.role for row in answer.extras["no_window"]] == ["o_proj"]
