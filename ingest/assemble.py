@@ -13,7 +13,7 @@ from .options import IngestOptions
 from .profiler_db import CounterFile
 from .signatures import SignatureRow, add_signatures
 from .trace_events import TraceFile
-from .trace_join import add_trace, has_trace
+from .trace_join import add_trace, trace_source
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,7 +75,8 @@ def add_rank(
         source = "whole capture" if whole else "step column"
         device_id = _value(con, "SELECT any_value(device_id) FROM scratch.raw")
         notes = _add_counters(con, rank_id, device_id)
-        notes += add_trace(con, rank_id) if has_trace(con) else []
+        traced = trace_source(con)
+        notes += [] if traced is None else add_trace(con, rank_id, traced)
     finally:
         con.execute("DETACH scratch")
     with transaction(con):

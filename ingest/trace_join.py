@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 _STREAMS_SHOWN = 5
 
 
-def add_trace(con: duckdb.DuckDBPyConnection, rank_id: int) -> list[str]:
+def add_trace(con: duckdb.DuckDBPyConnection, rank_id: int, source: str) -> list[str]:
     """Fill the trace tables of one rank from the attached scratch database; returns remarks.
 
-    The kernels of the rank must be in the table kernels already: the trace adds none.
+    The kernels of the rank must be in the table kernels already: the trace adds none. `source` is what it is
+    called: trace or database.
     """
     variables = {
         "trace_rank": rank_id,
@@ -37,7 +38,7 @@ def add_trace(con: duckdb.DuckDBPyConnection, rank_id: int) -> list[str]:
         for name in variables:
             con.execute(f"RESET VARIABLE {name}")
         _forget(con, before)
-    return [*_joined(con, rank_id), *_prefetches(con, rank_id)]
+    return [*_joined(con, rank_id, source), *_prefetches(con, rank_id)]
 
 
 def _forget(con: duckdb.DuckDBPyConnection, before: set[str]) -> None:
@@ -47,7 +48,7 @@ def _forget(con: duckdb.DuckDBPyConnection, before: set[str]) -> None:
             con.execute(f'DROP TABLE "{name}"')
 
 
-def _joined(con: duckdb.DuckDBPyConnection, rank_id: int) -> list[str]:
+def _joined(con: duckdb.DuckDBPyConnection, rank_id: int, source: str) -> list[str]:
     """How many kernels were found in the trace, and for how many it says what launched them."""
     kernels, tasks, ops, sources = con.execute(
         "SELECT count(*), count(t.kernel_id), count(o.torch_op), count(o.source) FROM kernels AS k "
@@ -59,8 +60,9 @@ def _joined(con: duckdb.DuckDBPyConnection, rank_id: int) -> list[str]:
     if not kernels:
         return []
     return [
-        f"of {kernels:,} kernels {_part(tasks, kernels)} are tasks of the trace, for {_part(ops, kernels)} "
-        f"it says which operator launched them, for {_part(sources, kernels)} from which source line"
+        f"of {kernels:,} kernels {_part(tasks, kernels)} are tasks of the {source}, for "
+        f"{_part(ops, kernels)} it says which operator launched them, for "
+        f"{_part(sources, kernels)} from which source line"
     ]
 
 
@@ -82,18 +84,14 @@ def _part(count: int, total: int) -> str:
     return f"{count:,} ({count / total:.1%})"
 
 
-def has_trace(con: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the attached scratch database holds a trace."""
-    return (
-        _value(
-            con, "SELECT count(*) FROM duckdb_views() WHERE database_name = 'scratch' AND view_name = 't_ops'"
-        )
-        + _value(
-            con,
-            "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'scratch' AND table_name = 't_ops'",
-        )
-        > 0
-    )
+def trace_source(con: duckdb.DuckDBPyConnection) -> str | None:
+    """Where the attached scratch database has tasks and operators from: trace, database, or None."""
+    for source, catalog in (("trace", "duckdb_views()"), ("database", "duckdb_tables()")):
+        column = "view_name" if source == "trace" else "table_name"
+        query = f"SELECT count(*) FROM {catalog} WHERE database_name = 'scratch' AND {column} = 't_ops'"
+        if _value(con, query):
+            return source
+    return None
 
 
 def _value(con: duckdb.DuckDBPyConnection, query: str) -> Any:

@@ -1,8 +1,8 @@
 -- Which task of the trace is which kernel of the kernel table? One task per kernel, one kernel per task.
 -- Grain: pair. Variables: trace_rank. Inputs: kernels, scratch.t_tasks. Output: trace_task_kernels (temporary).
 --
--- By stream, task and start. The kernel table of level 0 has neither stream nor task, and that of collectives never
--- does: there the name tells. Collectives start up to 1 ns earlier in the kernel table than in the trace, because one
+-- By stream, task and start. The kernel table of level 0 has neither stream nor task, collectives never do, and a writer
+-- may number streams in another way: there name and start tell. Collectives start up to 1 ns earlier in the kernel table than in the trace, because one
 -- writer cuts the digits that the other rounds. The n-th of equal kernels is the n-th of equal tasks, so that nothing
 -- is multiplied, whatever the file says.
 
@@ -27,7 +27,6 @@ with_task AS (
 others AS (
     SELECT *, row_number() OVER (PARTITION BY name, start_ns ORDER BY kernel_id) AS nth
     FROM rank_kernels WHERE kernel_id NOT IN (SELECT kernel_id FROM with_task)
-        AND (stream_id IS NULL OR task_id IS NULL)
 ),
 free_tasks AS (
     SELECT *, row_number() OVER (PARTITION BY name, start_ns ORDER BY number) AS nth

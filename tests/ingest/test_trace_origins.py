@@ -192,6 +192,18 @@ def test_level_0_joins_by_name(tmp_path: Path, staged: Staged) -> None:
     assert rows == BY_HAND[:1]
 
 
+def test_streams_numbered_in_another_way_join_by_name(tmp_path: Path, staged: Staged) -> None:
+    """Where the trace has other numbers of streams than the table, name and start tell."""
+    events = [
+        event | {"args": event["args"] | {"Physic Stream Id": 77}}
+        if "Task Type" in event.get("args", {})
+        else event
+        for event in WHOLE
+    ]
+    events += [*names(), *(event for event in LAUNCHES if event["ph"] != "X")]
+    assert staged(beside(tmp_path, events)).con.execute(ORIGINS).fetchall() == BY_HAND
+
+
 def test_another_task_at_the_same_time_is_another_kernel(tmp_path: Path, staged: Staged) -> None:
     """A trace of another capture (starts 5 us later) joins nothing, and says so."""
     con = staged(beside(tmp_path, WHOLE, shift_ns=5_000)).con
