@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Output, Selection
+from .options import Language, Output, Selection
 
 if TYPE_CHECKING:
     from ..analyzer.answer import Answer
+    from ..analyzer.compare import Side
 
 Outputs = Annotated[
     tuple[Path, Path] | None,
@@ -57,6 +60,13 @@ def compare(
         int,
         typer.Option("--top", metavar="N", min=0, help="Largest changes in a terminal; 0 shows everything."),
     ] = 10,
+    document: Annotated[
+        bool,
+        typer.Option(
+            "--document", help="Write the optimisation report: Markdown with every heading, -o FILE.md."
+        ),
+    ] = False,
+    lang: Annotated[Language, typer.Option("--lang", help="Language of a document.")] = "en",
     selection: Selection,
     output: Output,
 ) -> None:
@@ -66,10 +76,39 @@ def compare(
     add up to the change of the step, and what they leave over is a row of its own. -o compare.html writes the
     report with figures.
     """
-    answer = compared(selection, before, after, target, outputs)
-    output.show(answer, top)
+    if document:
+        answer = _write_document(selection, (before, after), target, outputs, output, lang)
+    else:
+        answer = compared(selection, before, after, target, outputs)
+        output.show(answer, top, lang)
     if fail_on_regression:
         _fail_on_regression(answer, threshold)
+
+
+def _write_document(
+    selection: Selection,
+    sides: tuple[str, str],
+    target: str | None,
+    outputs: tuple[Path, Path] | None,
+    output: Output,
+    lang: str,
+) -> Answer:
+    """Write the optimisation report where -o says, or to the terminal; the answer behind it is returned."""
+    from ..analyzer.compare import compare as ask
+    from ..analyzer.compare import compare_outputs, optimisation_report
+    from ..errors import WrongUsage
+    from ..reports.optimisation import optimisation_document
+    from .output import write_document
+
+    markdown = output.output is None or output.output.suffix in (".md", ".markdown")
+    if output.format not in (None, "md") or not markdown:
+        raise WrongUsage("the optimisation report is Markdown", "give -o FILE.md, without another --format")
+    found = compare_outputs(*outputs) if outputs is not None else None
+    with _sides(selection, *sides) as (before, after):
+        answer = ask(before, after, target, found)
+        report = optimisation_report(answer, before.first, selection.db)
+    write_document("compare", optimisation_document(report, lang), output.output)
+    return answer
 
 
 def compared(
@@ -77,7 +116,17 @@ def compared(
 ) -> Answer:
     """The comparison of two sides; raises WrongUsage for --run, which would name a third run."""
     from ..analyzer.compare import compare as ask
-    from ..analyzer.compare import compare_outputs, open_side
+    from ..analyzer.compare import compare_outputs
+
+    found = compare_outputs(*outputs) if outputs is not None else None
+    with _sides(selection, before, after) as sides:
+        return ask(*sides, target, found)
+
+
+@contextmanager
+def _sides(selection: Selection, before: str, after: str) -> Iterator[tuple[Side, Side]]:
+    """Both sides, open; raises WrongUsage for --run."""
+    from ..analyzer.compare import open_side
     from ..errors import WrongUsage
 
     if selection.run is not None:
@@ -85,12 +134,8 @@ def compared(
             f"--run {selection.run} names a run, and the two that are compared are named already",
             "write them as BEFORE and AFTER; leave --run out",
         )
-    found = compare_outputs(*outputs) if outputs is not None else None
-    with (
-        open_side(before, selection.session) as side_before,
-        open_side(after, selection.session) as side_after,
-    ):
-        return ask(side_before, side_after, target, found)
+    with open_side(before, selection.session) as one, open_side(after, selection.session) as other:
+        yield one, other
 
 
 def _fail_on_regression(answer: Answer, threshold: float) -> None:

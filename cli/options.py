@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..analyzer.session import Session
 
 Format = Literal["table", "json", "csv", "md"]
+Language = Literal["en", "zh"]
 
 Database = Annotated[
     Path,
@@ -98,8 +99,8 @@ class Output:
         typer.Option("-o", "--output", metavar="FILE", help="Write to FILE instead of the terminal."),
     ] = None
 
-    def show(self, answer: Answer, top: int | None = None) -> None:
-        """Render the answer and write it where the user asked; `top` as reports.render takes it."""
+    def show(self, answer: Answer, top: int | None = None, lang: str = "en") -> None:
+        """Render the answer and write it where the user asked; `top`, `lang`: as reports.render."""
         from .output import show
 
-        show(answer, self.format, self.output, top)
+        show(answer, self.format, self.output, top, lang)

@@ -28,10 +28,12 @@ _MARKS_OF_TEXT = (MARKS["json"], MARKS["md"], MARKS["table"])
 MARK_BYTES = 4096
 
 
-def show(answer: Answer, format: str | None, file: Path | None, top: int | None = None) -> None:
+def show(
+    answer: Answer, format: str | None, file: Path | None, top: int | None = None, lang: str = "en"
+) -> None:
     """Render the answer in the form asked for, to the terminal or to the file.
 
-    `top`: rows of the main table in a terminal, 0 = everything.
+    `top`: rows of the main table in a terminal, 0 = everything. `lang`: language of an HTML page.
     """
     from ..reports.render import format_for, render
 
@@ -39,8 +41,16 @@ def show(answer: Answer, format: str | None, file: Path | None, top: int | None 
         print(render(answer, format or "table", width=terminal_width(), color=_color(), top=top), end="")
         return
     chosen = format or format_for(file)
-    text = render(answer, chosen, width=WIDTH_WITHOUT_TERMINAL, top=top)
+    text = render(answer, chosen, width=WIDTH_WITHOUT_TERMINAL, top=top, lang=lang)
     write(_heading(answer.command, chosen) + text, file)
+
+
+def write_document(command: str, text: str, file: Path | None) -> None:
+    """Write a Markdown document with its mark to the file, or print it."""
+    if file is None:
+        print(text, end="")
+    else:
+        write(_heading(command, "md") + text, file)
 
 
 def say(line: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import WrongUsage
-from .options import Selection
+from .options import Language, Selection
 
 if TYPE_CHECKING:
     from ..analyzer.session import Session
@@ -27,6 +27,7 @@ def report(
             help="Write a Chrome trace too: kernels with labels, windows, idle gaps.",
         ),
     ] = None,
+    lang: Annotated[Language, typer.Option("--lang", help="Language of the page.")] = "en",
     selection: Selection,
 ) -> None:
     """Write the whole answer to one HTML page that opens offline.
@@ -47,7 +48,7 @@ def report(
     from .output import write
 
     with selection.session() as session:
-        page = roofline_report(report_data(session))
+        page = roofline_report(report_data(session), lang=lang)
         write(page, output)
         if trace is not None:
             _trace(session, trace, whole=selection.steps is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ..analyzer.answer import Answer, StepComparison, UsualStep, Verdict
@@ -10,10 +11,13 @@ from ..units import format_duration
 from .compare_figures import per_cent, places_figure, steps_figure, waterfall_figure
 from .compare_roofline import moves_figure
 from .figures import Figure
-from .headline import device_line, headline
+from .headline import device_line
 from .html_report import Tile
 from .page import render_page
+from .sentences import comparison_sentence
 from .tables import Table, table
+from .translated import translated_table
+from .words import Words, words
 
 # Rows that a browser still sorts at once; JSON and CSV have all of them.
 ROWS: Final = 1000
@@ -21,8 +25,12 @@ ROWS: Final = 1000
 _TABLES: Final = ("residual", "waits", "streams", "groups", "types", "signatures", "other_engines", "outputs")
 
 
-def compare_report(answer: Answer, generated_at: str = "") -> str:
-    """The whole page; `generated_at` is shown as given, so that the same answer gives the same bytes."""
+def compare_report(answer: Answer, generated_at: str = "", lang: str = "en") -> str:
+    """The whole page; `generated_at` is shown as given, so that the same answer gives the same bytes.
+
+    `lang`: language of the page; sentences that an analysis composed stay in English.
+    """
+    text = words(lang)
     step: StepComparison = answer.extras["step"]
     figures = _figures(answer, step)
     came_or_went = [row for row in answer.rows if row.change in ("new", "gone")]
@@ -31,21 +39,22 @@ def compare_report(answer: Answer, generated_at: str = "") -> str:
         run=answer.run,
         figures=figures,
         generated_at=generated_at,
+        lang=lang,
         heights={name: figure["layout"].get("height", 400) for name, figure in figures.items()},
         sides=answer.extras.get("sides", ("before", "after")),
         runs=[each for each in (answer.extras.get("before"), answer.extras.get("after")) if each is not None],
-        headline=headline(answer),
+        headline=comparison_sentence(answer, text),
         coverage=answer.coverage,
         device_line=device_line(answer.device) if answer.device else "",
-        tiles=_tiles(answer, step),
+        tiles=_tiles(answer, step, text),
         step=step,
-        rows=table("compare", "rows", answer.rows, ROWS),
-        came_or_went=table("compare", "new_and_gone", came_or_went, ROWS) if came_or_went else None,
-        tables={name: made for name in _TABLES if (made := _extra(answer, name))},
+        rows=_table("rows", answer.rows, text),
+        came_or_went=_table("new_and_gone", came_or_went, text) if came_or_went else None,
+        tables={name: made for name in _TABLES if (made := _extra(answer, name, text))},
         verdict=answer.extras.get("verdict"),
-        criteria=_criteria(answer.extras.get("verdict")),
+        criteria=_criteria(answer.extras.get("verdict"), text),
         notes=answer.notes,
-        which_steps=_which_steps(step, answer.extras.get("usual")),
+        which_steps=_which_steps(step, answer.extras.get("usual"), text),
     )
 
 
@@ -64,73 +73,87 @@ def _figures(answer: Answer, step: StepComparison) -> dict[str, Figure]:
     return made
 
 
-def _tiles(answer: Answer, step: StepComparison) -> list[Tile]:
-    tiles = [
-        _time_tile("Step", step.before.wall_us, step.after.wall_us, step.wall_change),
-        _time_tile("Device busy", step.before.busy_us, step.after.busy_us, step.busy_change),
-        _time_tile("Device idle", step.before.idle_us, step.after.idle_us, step.idle_change),
+def _tiles(answer: Answer, step: StepComparison, text: Words) -> list[Tile]:
+    times = [
+        ("step", step.before.wall_us, step.after.wall_us, step.wall_change),
+        ("busy", step.before.busy_us, step.after.busy_us, step.busy_change),
+        ("idle", step.before.idle_us, step.after.idle_us, step.idle_change),
     ]
+    tiles = [_time_tile(*each, text) for each in times]
     counts = {
         change: sum(row.change == change for row in answer.rows)
         for change in ("faster", "slower", "new", "gone", "inconclusive", "same")
     }
-    told = f"{counts['faster']} faster, {counts['slower']} slower"
+    told = f"{counts['faster']} {text.say('faster')}, {counts['slower']} {text.say('slower')}"
     rest = ", ".join(
-        f"{counts[each]} {each}" for each in ("new", "gone", "inconclusive", "same") if counts[each]
+        f"{counts[each]} {text.say(each)}" for each in ("new", "gone", "inconclusive", "same") if counts[each]
     )
-    tiles.append(Tile("Places of the step", told, "", rest))
+    tiles.append(Tile(text("tile.places"), told, "", rest))
     target: TargetChange | None = answer.extras.get("target")
     if target is not None:
-        tiles.insert(0, _target_tile(target))
+        tiles.insert(0, _target_tile(target, text))
     verdict = answer.extras.get("verdict")
     if verdict is not None:
-        tiles.append(Tile("Verdict", verdict.outcome, "", verdict.next_action))
+        tiles.insert(
+            0, Tile(text("compare.verdict"), text.say(verdict.outcome), "", text.say(verdict.next_action))
+        )
     return tiles
 
 
-def _target_tile(target: TargetChange) -> Tile:
+def _target_tile(target: TargetChange, text: Words) -> Tile:
     """The target per call, what its window paid, and what was predicted against what was measured."""
     if target.before_us is None or target.after_us is None:
-        return Tile("Target", target.change, "", target.type)
-    parts = [f"{target.type}{per_cent(target.delta_pct)}, {target.change}"]
+        return Tile(text("tile.target"), text.say(target.change), "", target.type)
+    parts = [f"{target.type}{per_cent(target.delta_pct)}, {text.say(target.change)}"]
     if target.window_delta_pct is not None:
-        parts.append(f"its window {target.window_delta_pct:+.1f} %")
+        parts.append(text("tile.window", pct=f"{target.window_delta_pct:+.1f} %"))
     if target.predicted_step_us is not None:
         low, high = target.predicted_step_us
         saved = -(target.delta_step_us + (target.window_delta_step_us or 0.0))
-        span = f"{low:,.0f}" if round(low) == round(high) else f"{low:,.0f} to {high:,.0f}"
-        parts.append(f"predicted {span} us a step, measured {saved:,.0f} with the window")
-    return Tile("Target", f"{target.before_us:,.2f} → {target.after_us:,.2f}", "us", "; ".join(parts))
+        span = f"{low:,.0f}" if round(low) == round(high) else f"{low:,.0f} ~ {high:,.0f}"
+        parts.append(text("tile.predicted", span=span, saved=f"{saved:,.0f}"))
+    return Tile(
+        text("tile.target"), f"{target.before_us:,.2f} → {target.after_us:,.2f}", "us", "; ".join(parts)
+    )
 
 
-def _time_tile(label: str, before: float, after: float, change: str) -> Tile:
-    """Both medians in the unit of the larger one."""
+def _time_tile(name: str, before: float, after: float, change: str, text: Words) -> Tile:
+    """Both medians in the unit of the larger one; what may be noise has no per cent."""
     scale, unit = (1000.0, "ms") if max(before, after) >= 1000 else (1.0, "us")
-    pct = f"{(after - before) / before * 100:+.1f} %, " if before > 0 else ""
-    moved = f"{format_duration(abs(after - before))} {'more' if after > before else 'less'}"
-    detail = f"{pct}{change}" if after == before else f"{pct}{moved}, {change}"
+    told = before > 0 and change != "inconclusive"
+    pct = f"{(after - before) / before * 100:+.1f} %, " if told else ""
+    moved = text("tile.more" if after > before else "tile.less", span=format_duration(abs(after - before)))
+    detail = f"{pct}{text.say(change)}" if after == before else f"{pct}{moved}, {text.say(change)}"
     digits = 1 if max(before, after) / scale >= 100 else 2
-    return Tile(label, f"{before / scale:,.{digits}f} → {after / scale:,.{digits}f}", unit, detail)
+    return Tile(
+        text(f"tile.{name}"), f"{before / scale:,.{digits}f} → {after / scale:,.{digits}f}", unit, detail
+    )
 
 
-def _extra(answer: Answer, name: str) -> Table | None:
+def _table(name: str, rows: Sequence[object], text: Words) -> Table:
+    return translated_table(table("compare", name, rows, ROWS), text)
+
+
+def _extra(answer: Answer, name: str, text: Words) -> Table | None:
     rows = answer.extras.get(name, ())
-    return table("compare", name, tuple(rows), ROWS) if rows else None
+    return _table(name, tuple(rows), text) if rows else None
 
 
-def _criteria(verdict: Verdict | None) -> list[dict[str, str]]:
+def _criteria(verdict: Verdict | None, text: Words) -> list[dict[str, str]]:
     """The criteria as text: what is not known says so."""
     if verdict is None:
         return []
-    words = {True: "met", False: "not met", None: "not known"}
+    met = {True: text("tile.met"), False: text("tile.not_met"), None: text("report.not_known")}
     return [
         {
-            "name": each.name,
-            "value": "not measured" if each.value is None else _quantity(each.value, each.unit),
-            "threshold": "" if each.threshold is None else _quantity(each.threshold, each.unit),
-            "met": words[each.met],
+            "name": text.say(each.name),
+            "value": text("report.not_measured")
+            if each.value is None
+            else _quantity(each.value, text.say(each.unit)),
+            "threshold": "" if each.threshold is None else _quantity(each.threshold, text.say(each.unit)),
+            "met": met[each.met],
             "css": {True: "faster", False: "slower", None: "inconclusive"}[each.met],
-            "note": each.note,
+            "note": text.say(each.note),
         }
         for each in verdict.criteria
     ]
@@ -142,16 +165,16 @@ def _quantity(value: float, unit: str) -> str:
     return f"{value:,.{digits}f} {unit}".strip()
 
 
-def _which_steps(step: StepComparison, usual: UsualStep | None) -> str:
+def _which_steps(step: StepComparison, usual: UsualStep | None, text: Words) -> str:
     """Which steps the waterfall is the mean of."""
     if usual is None:
         return ""
     told = [
-        f"{used} of {side.steps} steps {name}" if used < side.steps else f"{side.steps} {name}"
+        text(f"tile.steps_{name}", used=used, all=side.steps)
         for name, side, used in (
             ("before", step.before, usual.steps_before),
             ("after", step.after, usual.steps_after),
         )
     ]
-    left_out = "; the steps set aside are not in it" if step.before.set_aside or step.after.set_aside else ""
-    return f"Mean over {' and '.join(told)}{left_out}."
+    left_out = text("tile.aside") if step.before.set_aside or step.after.set_aside else ""
+    return text("tile.mean", before=told[0], after=told[1], left_out=left_out)

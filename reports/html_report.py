@@ -21,7 +21,10 @@ from .figure_timeline import timeline_figure
 from .figures import Figure
 from .headline import bound_shares, device_line, headline, percent, plural
 from .page import render_page
+from .sentences import summary_sentence
 from .tables import Table, table
+from .translated import translated_table
+from .words import Words, words
 
 # Rows that a browser still sorts at once; JSON and CSV have all of them.
 HOTSPOT_ROWS: Final = 1000
@@ -41,8 +44,12 @@ class Tile:
     detail: str = ""
 
 
-def roofline_report(data: ReportInput, generated_at: str = "") -> str:
-    """The whole page; `generated_at` is shown as given, so that the same input gives the same bytes."""
+def roofline_report(data: ReportInput, generated_at: str = "", lang: str = "en") -> str:
+    """The whole page; `generated_at` is shown as given, so that the same input gives the same bytes.
+
+    `lang`: language of the page; sentences that an analysis composed stay in English.
+    """
+    text = words(lang)
     summary = data.summary
     steps = tuple(summary.extras.get("steps", ()))
     figures = _figures(data)
@@ -51,26 +58,29 @@ def roofline_report(data: ReportInput, generated_at: str = "") -> str:
         run=summary.run,
         figures=figures,
         generated_at=generated_at,
+        lang=lang,
         heights={name: figure["layout"].get("height", 560) for name, figure in figures.items()},
-        headline=headline(summary),
+        headline=summary_sentence(summary, text),
         coverage=summary.coverage,
         device=summary.device,
         device_line=device_line(summary.device) if summary.device else "",
-        tiles=_tiles(data),
+        tiles=_tiles(data, text),
         types=sorted({shown(point.type) for point in data.points}),
         streams=sorted({shown(each) for point in data.points for each in point.streams}, key=_stream_order),
         points_left_out=data.points_left_out,
         undrawn_line=undrawn_line(data),
         undrawn=[undrawn_sentence(each) for each in data.undrawn],
-        steps=table("summary", "steps", steps, STEPS_SHOWN),
-        idle=table("summary", "idle", tuple(summary.extras.get("idle", ()))),
+        steps=translated_table(table("summary", "steps", steps, STEPS_SHOWN), text),
+        idle=translated_table(table("summary", "idle", tuple(summary.extras.get("idle", ()))), text),
         timeline=data.timeline,
         timeline_sentence=timeline_sentence(data.timeline) if data.timeline else "",
-        hotspots=table("hotspots", "rows", data.hotspots.rows, HOTSPOT_ROWS),
-        candidates=_on_page(table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS)),
+        hotspots=translated_table(table("hotspots", "rows", data.hotspots.rows, HOTSPOT_ROWS), text),
+        candidates=translated_table(
+            _on_page(table("candidates", "rows", data.candidates.rows, CANDIDATE_ROWS)), text
+        ),
         candidates_headline=headline(data.candidates),
         candidates_notes=data.candidates.notes,
-        other_engines=_extra_table(summary, "other_engines"),
+        other_engines=_extra_table(summary, "other_engines", text),
         limits=limits_of(data),
     )
 
@@ -99,36 +109,41 @@ def _figures(data: ReportInput) -> dict[str, Figure]:
     return made
 
 
-def _tiles(data: ReportInput) -> list[Tile]:
+def _tiles(data: ReportInput, text: Words) -> list[Tile]:
     summary = data.summary
     spread = next((value for value in summary.extras.values() if isinstance(value, StepSpread)), None)
     tiles: list[Tile] = []
     if spread is not None:
         value, unit = format_duration(spread.wall_us).split(" ")
-        outliers = f"; outlier {', '.join(map(str, spread.outlier_steps))}" if spread.outlier_steps else ""
-        tiles.append(Tile("Step", value, unit, f"median of {plural(spread.steps, 'step')}{outliers}"))
+        outliers = ", ".join(map(str, spread.outlier_steps))
+        outliers = text("tile.outlier", steps=outliers) if outliers else ""
+        median = text("tile.median_of", steps=spread.steps, outliers=outliers)
+        tiles.append(Tile(text("tile.step"), value, unit, median))
         idle = format_duration(spread.idle_us)
-        tiles.append(Tile("Device idle", percent(spread.idle_share), "", f"{idle} of a step"))
+        tiles.append(Tile(text("tile.idle"), percent(spread.idle_share), "", text("tile.of_step", span=idle)))
     shares = bound_shares(summary.rows)
     total = sum(shares.values())
     for bound, us in sorted(shares.items(), key=lambda item: -item[1])[:2]:
-        tiles.append(Tile(f"Bound: {bound}", percent(us / total), "", "of the kernel time of a step"))
+        label = text("tile.bound", bound=text.say(bound))
+        tiles.append(Tile(label, percent(us / total), "", text("tile.of_kernels")))
     coverage = summary.coverage
     if coverage and coverage.aicore_us > 0:
         labelled = percent(coverage.labelled_us / coverage.aicore_us)
-        tiles.append(Tile("Labelled", labelled, "", f"of {format_duration(coverage.aicore_us)} AI-core time"))
-    tiles.append(_candidate_tile(data.candidates))
+        time = text("tile.of_aicore", span=format_duration(coverage.aicore_us))
+        tiles.append(Tile(text("tile.labelled"), labelled, "", time))
+    tiles.append(_candidate_tile(data.candidates, text))
     return tiles
 
 
-def _candidate_tile(answer: Answer) -> Tile:
+def _candidate_tile(answer: Answer, text: Words) -> Tile:
     best = next((row for row in answer.rows if row.status == "candidate"), None)
     if best is None:
-        return Tile("Prefetch", "none", "", _nothing_proposed(answer))
+        return Tile(text("roofline.prefetch"), text("tile.no_prefetch"), "", _nothing_proposed(answer))
     if best.predicted_saving_step_us is None:
-        return Tile("Best prefetch", best.target_type, "", "saving not known")
+        return Tile(text("tile.best_prefetch"), best.target_type, "", text("tile.saving_unknown"))
     value, unit = format_duration(best.predicted_saving_step_us, 0).split(" ")
-    return Tile("Best prefetch", f"~{value}", f"{unit} / step", f"predicted for {best.target_type}")
+    unit, made_for = text("tile.per_step", unit=unit), text("tile.predicted_for", type=best.target_type)
+    return Tile(text("tile.best_prefetch"), f"~{value}", unit, made_for)
 
 
 def _nothing_proposed(answer: Answer) -> str:
@@ -140,9 +155,9 @@ def _stream_order(stream: str) -> tuple[bool, int, str]:
     return (not stream.isdigit(), int(stream) if stream.isdigit() else 0, stream)
 
 
-def _extra_table(answer: Answer, name: str) -> Table | None:
+def _extra_table(answer: Answer, name: str, text: Words) -> Table | None:
     rows = answer.extras.get(name)
-    return table(answer.command, name, rows) if rows else None
+    return translated_table(table(answer.command, name, rows), text) if rows else None
 
 
 def undrawn_sentence(undrawn: Undrawn) -> str:
@@ -213,7 +228,7 @@ def _coverage_limits(answer: Answer) -> Iterable[str]:
     coverage = answer.coverage
     if coverage is None or coverage.aicore_us <= 0:
         return
-    for us, words in (
+    for us, told in (
         (coverage.unknown_us, "has no label: its bound is unknown"),
         (coverage.upper_bound_us, "has bytes known only as a range; it is labelled from the least bytes"),
         (
@@ -222,7 +237,7 @@ def _coverage_limits(answer: Answer) -> Iterable[str]:
         ),
     ):
         if us > 0:
-            yield f"{percent(us / coverage.aicore_us)} of the AI-core time {words}."
+            yield f"{percent(us / coverage.aicore_us)} of the AI-core time {told}."
     if coverage.rows_rejected:
         rejected = plural(coverage.rows_rejected, "row")
         yield f"Set aside because they could not be read: {rejected} of the export."

@@ -20,6 +20,8 @@ from ..analyzer.answer import RunInfo
 from .escape import script_json, shown
 from .folding import BREAK
 from .palette import PALETTE
+from .translated import translated_figure
+from .words import words
 
 
 @functools.cache
@@ -35,6 +37,7 @@ def environment() -> jinja2.Environment:
     )
     made.filters["show"] = lambda value, limit=240: shown(str(value), limit)
     made.filters["foldable"] = _foldable
+    made.filters["say_in"] = lambda value, lang: words(lang).say(value)
     return made
 
 
@@ -76,19 +79,25 @@ def render_page(
 
     `figures` maps a fixed element id to a plotly figure as plain data (`{"data": [...], "layout": {...}}`);
     the page's script draws it. `generated_at` is an argument so that the same answer gives the same bytes.
+    `t` and `say` in the template are the words of `lang`.
     """
+    text = words(lang)
     return (
         environment()
         .get_template(template)
         .render(
             run=run,
-            figures={name: Markup(script_json(figure)) for name, figure in figures.items()},
+            figures={
+                name: Markup(script_json(translated_figure(figure, text))) for name, figure in figures.items()
+            },
             plotly_js=plotly_js() if figures else "",
             theme_css=theme_css(),
             base_css=asset("base.css"),
             base_js=asset("base.js"),
             generated_at=generated_at,
             lang=lang,
+            t=text,
+            say=text.say,
             version=__version__,
             **context,
         )

@@ -27,9 +27,10 @@ def render(
     width: int | None = None,
     color: bool = False,
     top: int | None = None,
+    lang: str = "en",
 ) -> str:
     """The answer in one of FORMATS; `width` (terminal columns, default 80), `color` and `top` (rows of the
-    main table, 0 = everything) matter to `table`.
+    main table, 0 = everything) matter to `table`, `lang` to `html` where a page is written in it.
 
     Raises WrongUsage for a format that does not exist.
     """
@@ -49,7 +50,7 @@ def render(
     if format == "md":
         return _document(answer)
     if format == "html":
-        return _page(answer)
+        return _page(answer, lang)
     raise WrongUsage(f"unknown format {format!r}", f"the formats are: {', '.join(FORMATS)}")
 
 
@@ -68,12 +69,12 @@ def _document(answer: Answer) -> str:
     return render_markdown(answer)
 
 
-def _page(answer: Answer) -> str:
+def _page(answer: Answer, lang: str) -> str:
     """The page made for the command, or the plain one."""
     if answer.command == "compare":
         from .compare_html import compare_report
 
-        return compare_report(answer)
+        return compare_report(answer, lang=lang)
     if answer.command == "tune":
         from .tune_html import tune_report
 

@@ -40,6 +40,7 @@ class TargetChange:
     window_slower: tuple[str, ...]  # keys of window rows that are slower beyond noise
     window_delta_step_us: float | None
     predicted_step_us: tuple[float, float] | None  # saving per step that `candidates` predicted, low to high
+    candidate: str | None = None  # id of the candidate that stands at this place
 
 
 def find_target(session: Session, rows: Sequence[CompareRow], steps_before: int, text: str) -> TargetChange:
@@ -78,7 +79,15 @@ def find_target(session: Session, rows: Sequence[CompareRow], steps_before: int,
         window_slower=tuple(each.key for each in window if each.change == "slower"),
         window_delta_step_us=sum(each.delta_step_us or 0.0 for each in window) if window else None,
         predicted_step_us=(predicted.low, predicted.high) if predicted else None,
+        candidate=chosen.id if chosen else None,
     )
+
+
+def candidate_of(session: Session, identity: str | None) -> CandidateRow | None:
+    """The candidate of exactly this id; None where there is none."""
+    if identity is None:
+        return None
+    return next((each for each in _candidates(session) if each.id == identity), None)
 
 
 def _candidates(session: Session) -> tuple[CandidateRow, ...]:

@@ -39,7 +39,7 @@
       if (hit) shown += 1;
     }
     const count = box.querySelector("[data-count]");
-    count.textContent = shown + " of " + table.tBodies[0].rows.length + " rows";
+    count.textContent = box.dataset.countText.replace("{shown}", shown).replace("{all}", table.tBodies[0].rows.length);
   }
   for (const table of document.querySelectorAll("table.data.sortable")) {
     Array.from(table.tHead.rows[0].cells).forEach(function (header, column) {
