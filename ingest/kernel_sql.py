@@ -33,11 +33,11 @@ def raw_columns(headers: Sequence[Header]) -> list[Column]:
     return [column for column in kernel_columns() if column.mode is None or column.name in present]
 
 
-def counters_of(headers: Sequence[Header]) -> list[str]:
-    """Names of the columns of `raw` that hold measurements beside the duration, in order."""
+def counters_of(headers: Sequence[Header]) -> list[Column]:
+    """The columns of `raw` that hold measurements beside the duration, in order."""
     present = frozenset().union(*(header.names for header in headers))
     return [
-        column.name
+        column
         for column in kernel_columns()
         if column.type == "DOUBLE" and column.name in present and column.name != "duration_us"
     ]

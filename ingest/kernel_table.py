@@ -23,7 +23,7 @@ from .kernel_sql import (
     raw_columns,
     unbelievable_rows,
 )
-from .mend_rows import drop_non_finite, reject_far_rows
+from .mend_rows import drop_non_finite, impossible_counters, reject_far_rows
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint, read_header
 from .split import split_rows
@@ -63,8 +63,8 @@ def read_kernel_files(
         for number, (path, header) in enumerate(zip(paths, headers, strict=True))
     ]
     _refuse_two_devices(con, paths)
-    notes = drop_non_finite(con, counters_of([file.header for file in files]))
-    files[0].notes += notes
+    counters = counters_of([file.header for file in files])
+    files[0].notes += [*drop_non_finite(con, counters), *impossible_counters(con, counters, options)]
     reject_far_rows(con, files, options)
     return files
 

@@ -12,6 +12,7 @@ from .options import IngestOptions
 if TYPE_CHECKING:
     import duckdb
 
+    from .columns import Column
     from .kernel_table import KernelFile
 
 _NS_PER_DAY = 86_400 * 10**9
@@ -67,15 +68,16 @@ def reject_far_rows(
             con.execute("UPDATE raw_rejects SET text = ? WHERE file = ? AND line = ?", [text, number, line])
 
 
-def drop_non_finite(con: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> list[str]:
+def drop_non_finite(con: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> list[str]:
     """Make NaN and infinity in counters of `raw` NULL, and say how many there were in which column."""
     if not columns:
         return []
     # NaN sorts above infinity, so the extremes tell, and one pass over clean columns is all it costs.
-    extremes = ", ".join(f"isfinite(max({name})) AND isfinite(min({name}))" for name in columns)
+    names = [column.name for column in columns]
+    extremes = ", ".join(f"isfinite(max({name})) AND isfinite(min({name}))" for name in names)
     suspects = [
         name
-        for name, clean in zip(columns, _row(con, f"SELECT {extremes} FROM raw"), strict=True)
+        for name, clean in zip(names, _row(con, f"SELECT {extremes} FROM raw"), strict=True)
         if clean is False
     ]
     notes = []
@@ -85,6 +87,32 @@ def drop_non_finite(con: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> l
         cells = f"1 cell of {name} is" if count == 1 else f"{count:,} cells of {name} are"
         notes.append(f"{cells} NaN or infinite, which is no measurement: taken as not measured")
     return notes
+
+
+def impossible_counters(
+    con: duckdb.DuckDBPyConnection, columns: Sequence[Column], options: IngestOptions
+) -> list[str]:
+    """Nothing, or one sentence on rows whose counters no hardware can give; they stay as exported.
+
+    The labels leave such counters out; in a group of many rows its median hides them, so they are said here.
+    """
+    names = {column.name for column in columns}
+    limit = options.counter_limit
+    ratios = [column.name for column in columns if column.unit == "ratio"]
+    outside = " OR ".join(f"{name} < 0 OR {name} > {limit}" for name in ratios)
+    times = [name for name in ("aicore_time_us", "aiv_time_us") if name in names]
+    longest = f"greatest({', '.join(times)})" if times else "NULL"
+    occupancy = "cube_utilization_pct" if "cube_utilization_pct" in names else "NULL"
+    counted = {
+        "shares outside 0 to 1": outside or "false",
+        "core times longer than the kernel": f"{longest} > {limit} * duration_us AND duration_us > 0",
+        "a cube utilization outside 0 to 100 %": f"{occupancy} < 0 OR {occupancy} > {100 * limit}",
+    }
+    found = _row(
+        con, f"SELECT {', '.join(f'count(*) FILTER ({where})' for where in counted.values())} FROM raw"
+    )
+    said = [f"{count:,} with {what}" for what, count in zip(counted, found, strict=True) if count]
+    return [f"rows with counters that cannot be: {', '.join(said)}; no label rests on those"] if said else []
 
 
 def _lines(path: Path, wanted: Sequence[int], limit: int) -> list[tuple[int, str]]:

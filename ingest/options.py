@@ -43,6 +43,8 @@ class IngestOptions:
     # Captures last seconds to minutes. A lost start time is 0, a damaged one of another year; the steps of
     # one capture are never a day apart.
     far_start_days: float = 1.0
+    # No pipe is busy for longer than its core, no core for longer than its kernel; rounding takes a little.
+    counter_limit: float = 1.05
     # Rows with less cube utilization carry too few digits of it for cores x MHz (formats.md 11).
     evidence_min_utilization_pct: float = 1.0
     # Clocks of Ascend cores: 800 MHz idle, 900 (2019) to 1850 (devices.md 3); anything else is no clock.

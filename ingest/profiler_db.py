@@ -16,7 +16,7 @@ from .database import read_sql
 from .grouping import OneDevice
 from .kernel_sql import KEY_COLUMNS, SIGNATURE_TEXTS, counters_of, create_raw, raw_columns
 from .kernel_table import KernelFile
-from .mend_rows import drop_non_finite, set_far_rows_apart
+from .mend_rows import drop_non_finite, impossible_counters, set_far_rows_apart
 from .options import IngestOptions
 from .probe import Fingerprint, fingerprint
 from .profiler_about import chip_names
@@ -69,7 +69,8 @@ def read_profiler_database(
             con.execute(read_sql("database_device.sql"))
         header, notes = _read_kernels(con, tables, options)
         _refuse_two_devices(con, path)
-        notes += drop_non_finite(con, counters_of([header]))
+        counters = counters_of([header])
+        notes += [*drop_non_finite(con, counters), *impossible_counters(con, counters, options)]
         set_far_rows_apart(con, options.far_start_days)
         notes += [*source.notes, *_chip_notes(source), *copy_counters(con, source)]
         notes += add_database_trace(con, source)

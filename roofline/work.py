@@ -55,7 +55,19 @@ def work_of(signature: Signature) -> Work:
     Never raises for strange operands: what cannot be told is `unresolved`, with the reason in `missing`.
     """
     row = registry().row_of(signature.type)
-    return replace(_modelled(signature, row), largest_operand=largest_operand(signature))
+    work = replace(_modelled(signature, row), largest_operand=largest_operand(signature))
+    if work.bytes_lo is None or not _makes_nothing(signature):
+        return work
+    missing = "whether anything is read: every output has no elements"
+    return replace(
+        work, outcome="upper_bound", bytes_lo=0, flops_lo=0.0, missing=(*work.missing, missing), weights=()
+    )
+
+
+def _makes_nothing(signature: Signature) -> bool:
+    """Outputs without a single element, as of an expert without tokens: no operand need be read for them."""
+    outputs = [tensor for tensor in signature.outputs or () if tensor is not None]
+    return bool(outputs) and all(tensor.elements == 0 for tensor in outputs)
 
 
 def _modelled(signature: Signature, row: OperatorRow) -> Work:
