@@ -5,7 +5,7 @@ does not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,9 +150,13 @@ def find_in(
     taken = np.zeros(len(kind.code), dtype=bool)
     found: list[Found] = []
     for wanted in PASSES:
-        while fresh := _claim(_candidates(kind, alphabet, known, judge, taken, wanted), taken):
+        collided = True
+        while collided:  # what lost its kernels to a longer sequence may fit at other ones
+            candidates = _candidates(kind, alphabet, known, judge, taken, wanted)
+            fresh = _claim(candidates, taken)
             found += fresh
-    return [_with_fallbacks(each, kind, alphabet, known, judge) for each in found], taken
+            collided = 0 < len(fresh) < len(candidates)
+    return _with_fallbacks(found, kind, alphabet, known, judge), taken
 
 
 def _candidates(
@@ -211,17 +215,30 @@ def _claim(candidates: list[Found], taken: NDArray[np.bool_]) -> list[Found]:
 
 
 def _with_fallbacks(
+    found: list[Found], kind: StepKind, alphabet: Alphabet, known: tuple[Pattern, ...], judge: Judge
+) -> list[Found]:
+    """The same with the smaller calls that fit inside each; equal sequences are looked into once."""
+    inside: dict[tuple[object, ...], tuple[str, ...]] = {}
+    completed = []
+    for each in found:
+        key = (each.match.rule.id, *kind.group[list(each.kernels)].tolist())
+        if key not in inside:
+            inside[key] = _inside(each, kind, alphabet, known, judge)
+        completed.append(replace(each, fallbacks=inside[key]) if inside[key] else each)
+    return completed
+
+
+def _inside(
     found: Found, kind: StepKind, alphabet: Alphabet, known: tuple[Pattern, ...], judge: Judge
-) -> Found:
-    """The same with the smaller calls that fit inside it."""
+) -> tuple[str, ...]:
     kernels = np.array(found.kernels)
     text = alphabet.text(kind.code[kernels], np.ones(len(kernels), dtype=bool))
-    inside: dict[str, None] = {}
+    calls: dict[str, None] = {}
     for pattern in known:
         rule = pattern.rule
         if rule.id == found.match.rule.id or not rule.api or rule.level == "I":
             continue
         for each in _found(text, pattern, kind, kernels, judge):
             if each.judged.status in PASSES[0] and len(each.kernels) < len(kernels):
-                inside[rule.api] = None
-    return Found(found.match, found.kernels, found.claimed, found.judged, tuple(inside))
+                calls[rule.api] = None
+    return tuple(calls)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...roofline.fused import MAIN_FAMILIES
 from ..placement import BEFORE, PARTS
 from .lanes import Lanes, StepKind
-from .rules import Rule, RuleBook
+from .rules import RuleBook
 
 # Families that are the work of a layer and no glue between it, besides the ones that are never fused away.
 _WORK = MAIN_FAMILIES | {"moe_routing"}
@@ -29,11 +29,11 @@ class Chain:
 
 @dataclass(frozen=True)
 class Rest:
-    """The kernels that no sequence took: chains, fused ones (index -> rule), and everything else."""
+    """The kernels that no sequence took, by index: chains, fused ones, and everything else."""
 
     chains: tuple[Chain, ...]
-    fused: dict[int, Rule]
-    other: tuple[int, ...]
+    fused: NDArray[np.int64]
+    other: NDArray[np.int64]
 
 
 def rest_of(kind: StepKind, lanes: Lanes, book: RuleBook, taken: NDArray[np.bool_]) -> Rest:
@@ -55,13 +55,7 @@ def rest_of(kind: StepKind, lanes: Lanes, book: RuleBook, taken: NDArray[np.bool
     for chain in chains:
         in_chain[list(chain.kernels)] = True
     left = counted & ~taken & ~in_chain
-    fused = {
-        kernel: book.fused[lanes.types[code]]
-        for kernel, code in zip(
-            np.flatnonzero(left & is_fused).tolist(), kind.code[left & is_fused].tolist(), strict=True
-        )
-    }
-    return Rest(tuple(chains), fused, tuple(np.flatnonzero(left & ~is_fused).tolist()))
+    return Rest(tuple(chains), np.flatnonzero(left & is_fused), np.flatnonzero(left & ~is_fused))
 
 
 def _chains(

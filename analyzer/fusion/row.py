@@ -36,23 +36,37 @@ class Gathered:
     count: dict[int, int] = field(default_factory=dict)
     kernels: dict[int, int] = field(default_factory=dict)
     fallbacks: dict[str, None] = field(default_factory=dict)
+    _kind: StepKind | None = None
+    _members: list[tuple[int, ...]] = field(default_factory=list)
 
     def add(self, kind: StepKind, members: tuple[int, ...]) -> None:
-        """Count one occurrence, in every step of the kind."""
-        chosen = list(members)
+        """Note one occurrence; `close` sums them up when the kind of step is done."""
+        if self._kind is not kind:
+            self.close()
+            self._kind = kind
+        self._members.append(members)
+
+    def close(self) -> None:
+        """Add the noted occurrences, in every step of their kind."""
+        kind, self._kind = self._kind, None
+        if kind is None:
+            return
+        first = np.array([members[0] for members in self._members])
+        chosen = np.concatenate([np.asarray(members) for members in self._members])
+        occurrences, self._members = len(self._members), []
         sums = microseconds(kind.durations_ps[:, chosen].sum(axis=1))
         for step, us in zip(kind.step_ids, sums.tolist(), strict=True):
             self.us[step] = self.us.get(step, 0.0) + us
-            self.count[step] = self.count.get(step, 0) + 1
+            self.count[step] = self.count.get(step, 0) + occurrences
             self.kernels[step] = self.kernels.get(step, 0) + len(chosen)
-        self.streams |= set(kind.stream[chosen].tolist())
-        self.positions.add(int(kind.position[chosen[0]]))
-        if int(kind.layer[chosen[0]]) >= 0:
-            self.layers.add(int(kind.layer[chosen[0]]))
+        self.streams |= set(np.unique(kind.stream[chosen]).tolist())
+        self.positions |= set(np.unique(kind.position[first]).tolist())
+        self.layers |= {layer for layer in np.unique(kind.layer[first]).tolist() if layer >= 0}
 
 
 def row_of(entry: Gathered) -> FusionRow:
     """The row of a sequence or chain, over all its occurrences."""
+    entry.close()
     first = entry.first
     step_us, count = median(entry.us), median(entry.count)
     plain = FusionRow(

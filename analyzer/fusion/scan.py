@@ -5,9 +5,11 @@ save.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...units import format_duration
 from ..answer import Answer
@@ -96,17 +98,17 @@ def _scan(
     for kind in read.kinds:
         found, taken = find_in(kind, read, book, judge)
         rest = rest_of(kind, read, book, taken)
+        members: dict[str, list[int]] = {}
         for each in found:
             _gather_found(gathered, kind, read, each)
-            fused.elsewhere(kind, each.claimed, book)
-            _count(classes, kernels, kind, each.claimed, each.judged.status)
+            members.setdefault(each.judged.status, []).extend(each.claimed)
+        fused.elsewhere(kind, np.flatnonzero(taken), book)
+        fused.add(kind, rest.fused, book)
         for chain in rest.chains:
             _gather_chain(gathered, kind, read, chain)
-            _count(classes, kernels, kind, chain.kernels, NO_OPERATOR)
-        for kernel, rule in rest.fused.items():
-            fused.add(kind, kernel, rule)
-        _count(classes, kernels, kind, tuple(rest.fused), "fused")
-        _count(classes, kernels, kind, rest.other, "other")
+            members.setdefault(NO_OPERATOR, []).extend(chain.kernels)
+        for name, chosen in {**members, "fused": rest.fused, "other": rest.other}.items():
+            _count(classes, kernels, kind, np.asarray(chosen, dtype=np.int64), name)
     rows = [replace(row_of(each), code=_sources(session, each)) for each in gathered.values()]
     rows.sort(key=lambda row: (_ORDER.index(row.status), -(row.saving_high_us or 0.0), -row.step_us, row.id))
     steps = max(1, len(session.step_ids))
@@ -151,37 +153,37 @@ def _gather_chain(
 
 
 def _count(
-    classes: Counter[str], kernels: Counter[str], kind: StepKind, members: Iterable[int], name: str
+    classes: Counter[str], kernels: Counter[str], kind: StepKind, chosen: NDArray[np.int64], name: str
 ) -> None:
-    chosen = list(members)
     classes[name] += int(kind.durations_ps[:, chosen].sum())
     kernels[name] += len(chosen) * len(kind.step_ids)
 
 
 class _FusedTimes:
-    """Count and time of the kernels that are fused already, by type."""
+    """Count and time of the kernels that are fused already, by type as exported."""
 
     def __init__(self, read: Lanes) -> None:
-        self._read = read
+        self._names = np.array([group.row.type or "" for group in read.groups] or [""])
         self._of: dict[str, tuple[Rule, dict[int, int], dict[int, float]]] = {}
         self._elsewhere: Counter[str] = Counter()
 
-    def add(self, kind: StepKind, kernel: int, rule: Rule) -> None:
-        """Count one kernel, in every step of the kind."""
-        name = self._read.groups[int(kind.group[kernel])].row.type or ""
-        _, count, us = self._of.setdefault(name, (rule, {}, {}))
-        for step, duration in zip(
-            kind.step_ids, microseconds(kind.durations_ps[:, kernel]).tolist(), strict=True
-        ):
-            count[step] = count.get(step, 0) + 1
-            us[step] = us.get(step, 0.0) + duration
+    def add(self, kind: StepKind, kernels: NDArray[np.int64], book: RuleBook) -> None:
+        """Count kernels, in every step of the kind."""
+        names = self._names[kind.group[kernels]]
+        for name in np.unique(names).tolist():
+            chosen = kernels[names == name]
+            _, count, us = self._of.setdefault(name, (book.fused[normalised(name)], {}, {}))
+            sums = microseconds(kind.durations_ps[:, chosen].sum(axis=1))
+            for step, total in zip(kind.step_ids, sums.tolist(), strict=True):
+                count[step] = count.get(step, 0) + len(chosen)
+                us[step] = us.get(step, 0.0) + total
 
-    def elsewhere(self, kind: StepKind, kernels: Iterable[int], book: RuleBook) -> None:
+    def elsewhere(self, kind: StepKind, kernels: NDArray[np.int64], book: RuleBook) -> None:
         """Remember fused kernels that a sequence takes, so that the listing says where the others are."""
-        for kernel in kernels:
-            name = self._read.groups[int(kind.group[kernel])].row.type or ""
+        names, counts = np.unique(self._names[kind.group[kernels]], return_counts=True)
+        for name, count in zip(names.tolist(), counts.tolist(), strict=True):
             if normalised(name) in book.fused:
-                self._elsewhere[name] += len(kind.step_ids)
+                self._elsewhere[name] += count * len(kind.step_ids)
 
     def rows(self, steps: int) -> tuple[FusedRow, ...]:
         """One row per type, most time first."""

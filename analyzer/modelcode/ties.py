@@ -88,7 +88,9 @@ def _tokens(operator_type: str) -> frozenset[str]:
     found = set(conventions()["kernels"].get(name, ()))
     rule = rule_book().fused.get(name)
     if rule is not None:
-        found |= {call.split(" ")[0] for call in (rule.api, *rule.also)}
+        calls = {call.split(" ")[0] for call in (rule.api, *rule.also)}
+        # A rule may stand for a pair, such as dispatch and combine: the name tells which one it is.
+        found |= {call for call in calls if name in call.replace("_", "")} or calls
     return frozenset(found)
 
 
