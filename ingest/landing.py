@@ -67,7 +67,8 @@ def land(
             raise  # staging says where it works and what to do
         raise InputMissing(
             f"the database {path} cannot be written: {_reason(error)}",
-            "free some space, or give another --db; nothing of the run was written",
+            f"{'free some space, or give' if no_space(error) else 'give'} a --db that you may write to; "
+            "nothing of the run was written",
         ) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -106,7 +107,8 @@ def write(text: str, path: str | Path) -> None:
         part.write_text(text, encoding="utf-8", newline="")
         os.replace(part, target)
     except OSError as problem:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # in a folder that cannot be written nothing is to be removed
+            part.unlink(missing_ok=True)
         raise WrongUsage(
             f"cannot write {os.fspath(path)!r}: {problem.strerror or problem}",
             "give -o a path in a folder that exists and that you may write to",

@@ -7,6 +7,7 @@ about the trace comes last.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,8 @@ def write_trace(session: Session, file: Path, whole: bool) -> LabelledTrace:
             "give --trace a path in a folder that exists, has room, and that you may write to",
         ) from problem
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # in a folder that cannot be written nothing is to be removed
+            part.unlink(missing_ok=True)
     return trace
 
 

@@ -112,3 +112,14 @@ def test_no_temporary_folder_is_said(profiles: dict[str, Path], tmp_path: Path) 
     assert code == 3
     assert "there is no temporary folder to work in" in err
     assert "TMPDIR" in err
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder in which nobody can make a file")
+def test_a_report_that_cannot_be_written_names_what_was_asked_for(place: Place, tmp_path: Path) -> None:
+    """Page and trace into a folder without rights: the error names the file of the user, not a part of it."""
+    page = str(tmp_path / "r.html")
+    for files in (("-o", "/proc/r.html"), ("-o", page, "--trace", "/proc/t.json")):
+        code, _, err = place.run("report", *files)
+        assert code == 2
+        assert f"cannot write '{files[-1]}'" in err or f"cannot write {files[-1]}" in err
+        assert ".part" not in err
