@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 METRIC_MODE = "msprof_op"
 _OWN = ("name", "core", "start", "duration_us", "block", "mix_block", "device_id")
+_LAUNCHES = (
+    "msprof op measured these operators alone: the n-th launch of each is step n here, one after the other, "
+    "so order and idle time mean nothing"
+)
 _ALONE = (
     "msprof op measured these operators alone, one at a time: they stand here one after the other, so order, "
     "idle time and steps mean nothing"
@@ -39,21 +43,37 @@ def read_operator_kernels(
     header = _header(measured)
     con.execute(create_raw(raw_columns([header])))
     con.execute("CREATE TABLE raw_rejects (file INTEGER, line BIGINT, reason VARCHAR, text VARCHAR)")
-    files, start_ns = [], 0
-    for number, (operator, row) in enumerate(zip(operators, measured, strict=True)):
-        problem = row.pop("problem", None)
-        if problem is None:
-            _insert(con, {**row, "start_ns": start_ns})
-            start_ns += round(row["duration_us"] * 1000)
-        else:
-            con.execute("INSERT INTO raw_rejects VALUES (?, 2, ?, ?)", [number, problem, ""])
-        files.append(_file(operator, header, kept=problem is None))
+    for number, row in enumerate(measured):
+        if "problem" in row:
+            con.execute("INSERT INTO raw_rejects VALUES (?, 2, ?, ?)", [number, row["problem"], ""])
+    repeated = _in_time([row for row in measured if "problem" not in row])
+    start_ns = 0
+    for row in repeated:
+        _insert(con, {**row, "start_ns": start_ns})
+        start_ns += round(row["duration_us"] * 1000)
+    files = [
+        _file(operator, header, kept="problem" not in row)
+        for operator, row in zip(operators, measured, strict=True)
+    ]
     if not any(file.rows_kept for file in files):
         raise UnsupportedExport(
             f"{rank.root}: no operator there has a name and a duration", "run msprof op again"
         )
-    files[0].notes.append(_ALONE)
+    files[0].notes.append(_LAUNCHES if any("step_id" in row for row in repeated) else _ALONE)
     return files
+
+
+def _in_time(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The launches in the order in which they stand; where kernels were launched several times, the n-th
+    launch of each is step n, so that repeats are told apart from one another.
+    """
+    nth = [sum(other["name"] == row["name"] for other in rows[:at]) + 1 for at, row in enumerate(rows)]
+    if max(nth, default=1) == 1:
+        return rows
+    return [
+        {**row, "step_id": step}
+        for step, row in sorted(zip(nth, rows, strict=True), key=lambda pair: pair[0])
+    ]
 
 
 def _row(number: int, operator: Operator, options: IngestOptions) -> dict[str, Any]:

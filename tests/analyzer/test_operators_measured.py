@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from npu_roofline.analyzer.compare.difference import compare
 from npu_roofline.analyzer.explain import explain
 from npu_roofline.analyzer.hotspots import hotspots
 from npu_roofline.analyzer.load import ingest_run
@@ -90,3 +91,16 @@ def test_a_hit_rate_of_the_export_reaches_the_label(tmp_path: Path, rate: str, b
         (hotspot,) = hotspots(session).rows
     assert f"{hotspot.bound}/{hotspot.limiter}" == bound
     assert any("L2 hit rate" in note for note in hotspot.notes) == (rate != "N/A")
+
+
+def test_launches_of_one_operator_are_compared_as_steps(tmp_path: Path) -> None:
+    """Five launches of 40 us before, five of 30 after: the operator is faster beyond noise."""
+    for side, duration in (("before", 40.0), ("after", 30.0)):
+        for launch in range(5):
+            folder = tmp_path / side / "OPPROF_1" / "MatMulV2" / str(launch)
+            write_operator(folder, duration_us=duration + launch * 0.01, time=f"_2026010{launch}")
+        ingest_run([tmp_path / side], tmp_path / "db.duckdb", name=side, device="910B2")
+    database = tmp_path / "db.duckdb"
+    with open_session(database, run="before") as one, open_session(database, run="after") as other:
+        answer = compare(one, other)
+    assert [(row.type, row.change) for row in answer.rows] == [("MatMulV2", "faster")]

@@ -77,11 +77,11 @@ def test_a_name_without_a_type_is_the_type(tmp_path: Path, rows: Callable) -> No
 
 
 def test_every_launch_is_one_kernel_behind_the_other(tmp_path: Path, rows: Callable) -> None:
-    """Folders <kernel>/<n> with times in the names: two launches, the second starts when the first ends."""
+    """Folders <kernel>/<n> with times in the names: launch n is step n, and starts when the last one ends."""
     for number, time in enumerate(("_20260101", "_20260102")):
         write_operator(tmp_path / "OPPROF_1" / "MatMulV2" / str(number), time=time)
     found = rows(tmp_path, "SELECT start_ns, duration_us, step_id FROM kernels ORDER BY start_ns")
-    assert found == [(0, 40.0, 0), (40_000, 40.0, 0)]
+    assert found == [(0, 40.0, 1), (40_000, 40.0, 2)]
 
 
 def test_block_times_that_may_be_of_several_rounds_give_no_core_time(tmp_path: Path, rows: Callable) -> None:
