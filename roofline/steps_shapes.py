@@ -145,8 +145,24 @@ def above_hbm(case: Case) -> Verdict | None:
             return None
         note = "inside the uncertainty of the roof: sources give HBM "
         note += f"{format_bytes_per_s(device.hbm_bytes_s)} to {format_bytes_per_s(device.hbm_max_bytes_s)}"
-        return Verdict("memory", "hbm", case.rate_text(), (note,), cap="medium", analytic=True)
+        fits = _fits_l2(case)
+        notes = (note, fits) if fits else (note,)
+        return Verdict(
+            "memory", "hbm", case.rate_text(), notes, cap="low" if fits else "medium", analytic=True
+        )
     return _computing(case) or _from_l2(case) or _partly_resident(case) or _over_counted(case)
+
+
+def _fits_l2(case: Case) -> str:
+    """Said of a kernel at the roof whose data L2 can hold: what ran before may have left it there."""
+    l2 = case.device.l2_bytes if case.device is not None else None
+    working_set = case.work.working_set_bytes
+    if l2 is None or working_set is None or working_set > l2:
+        return ""
+    return (
+        f"its {format_bytes_decimal(working_set)} fit L2 ({format_bytes_decimal(l2)}), which may have served a "
+        "part: HBM or L2 is not told apart here"
+    )
 
 
 def _computing(case: Case) -> Verdict | None:
