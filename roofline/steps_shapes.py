@@ -160,8 +160,8 @@ def _fits_l2(case: Case) -> str:
     if l2 is None or working_set is None or working_set > l2:
         return ""
     return (
-        f"its {format_bytes_decimal(working_set)} fit L2 ({format_bytes_decimal(l2)}), which may have served a "
-        "part: HBM or L2 is not told apart here"
+        f"its {format_bytes_decimal(working_set)} fit L2 ({format_bytes_decimal(l2)}), which may have served "
+        "part of them: HBM and L2 are not told apart here"
     )
 
 

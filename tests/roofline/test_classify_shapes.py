@@ -186,8 +186,8 @@ def test_attention_is_never_labelled_from_the_pool() -> None:
 
 
 def test_at_the_roof_with_data_that_fits_l2_neither_memory_is_sure() -> None:
-    """d06: an Add of 25.2 MB in 31.23 us is 806 GB/s of 800 to 880, and L2 holds 100.7 MB: memory, but HBM only at
-    low confidence; 2 GB at the same rate cannot have been in L2 and stay medium.
+    """d06: an Add of 25.2 MB in 31.23 us is 806 GB/s of 800 to 880, and L2 holds 100.7 MB: memory, HBM only
+    at low confidence; 2 GB at the same rate cannot have been in L2 and stay medium.
     """
     small = label(work("Add", "4096,1,1024;4096,1,1024", "4096,1,1024"), measured(31.23, 40), B4)
     assert (named(small), small.confidence) == ("memory/hbm", "low")

@@ -236,7 +236,7 @@ def test_mla_prolog_lists_its_weights() -> None:
 
 
 def test_a_product_without_rows_needs_no_byte() -> None:
-    """0 x 4096 by 4096 x 512: nothing is written, so the 4 MB of weight need not be read and are no target."""
+    """0 x 4096 by 4096 x 512: nothing is written, so the 4 MB of weight need not be read and no target."""
     found = work("MatMul", "0,4096;4096,512", "0,512")
     assert (found.bytes_lo, found.flops_lo, found.outcome, found.weights) == (0, 0.0, "upper_bound", ())
     assert "no elements" in found.missing[-1]
