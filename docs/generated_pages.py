@@ -38,7 +38,9 @@ EXPORT_ROLES = {
     "kernels": "read: the kernels of a rank",
     "info": "read: versions, options, parallel sizes",
     "statistics": "read: held against the kernels",
-    "trace": "what launched the kernels and what ran beside them; without a kernel table, the kernels too",
+    "host": "read: tables beside the kernels",
+    "operator": "read: one operator measured alone",
+    "trace": "read: what launched the kernels and what ran beside them; without a kernel table, the kernels too",
     "later": "recognised, not read by this version",
 }
 

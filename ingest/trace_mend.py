@@ -14,6 +14,8 @@ from .trace_stream import BOUNDARY, Piece
 
 _DECODER = json.JSONDecoder()
 _BEGIN = re.compile(BOUNDARY.pattern.decode("ascii"))
+# The list of events ends before the end of the file or of the object around it, or before a member of that.
+_END = re.compile(r'\]\s*(?:\Z|\}|,\s*")')
 _BLANK_AND_COMMA = " \t\r\n,"
 # Characters that may be read in vain per character: hostile text could be read to its end from each event.
 _PATIENCE = 64
@@ -67,9 +69,9 @@ def _read(mended: Mended, text: str, offset: int, may_wait: int | None) -> str:
     """Read events until the text ends; returns the beginning of one (up to `may_wait` long)."""
     begins = [found.start(1) for found in _BEGIN.finditer(text)]
     begins.append(len(text))
-    at, next_begin, patience = 0, 0, _PATIENCE * len(text)
+    at, counted, next_begin, patience = 0, 0, 0, _PATIENCE * len(text)
     while (at := _skip(text, at)) < len(text):
-        if text[at] == "]":
+        if _END.match(text, at):
             mended.end = True
             return ""
         end, cost, broken_off = _decode(text, at)
@@ -82,11 +84,20 @@ def _read(mended: Mended, text: str, offset: int, may_wait: int | None) -> str:
         while begins[next_begin] <= at:
             next_begin += 1
         patience -= cost
-        resume = begins[next_begin] if patience > 0 else len(text)
+        resume = _resume(text, at, begins[next_begin]) if patience > 0 else len(text)
         reason = "breaks off" if broken_off and resume == len(text) else "not a readable event"
-        mended.places.append((offset + len(text[:at].encode()), reason))
+        offset, counted = offset + len(text[counted:at].encode()), at
+        mended.places.append((offset, reason))
         at = resume
     return ""
+
+
+def _resume(text: str, at: int, next_begin: int) -> int:
+    """Where to go on: at the next event, or, where no event begins here, at what may be one before that."""
+    if text[at] == "{":
+        return next_begin
+    brace = text.find("{", at, next_begin)
+    return next_begin if brace < 0 else brace
 
 
 def _decode(text: str, at: int) -> tuple[int, int, bool]:

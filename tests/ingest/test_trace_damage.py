@@ -54,6 +54,18 @@ def test_one_broken_event_costs_one_event(tmp_path: Path) -> None:
         assert f"byte {begin:,} (not a readable event)" in file.notes[0]
 
 
+@pytest.mark.parametrize("stray", ["]", "}", "[", '"', "x", "]]]"])
+def test_a_stray_character_between_events_costs_at_most_one(tmp_path: Path, stray: str) -> None:
+    """A bracket too many is no end of the list: behind it come events, in a list and in an object."""
+    for text in (json.dumps(OPS), json.dumps({"traceEvents": OPS, "displayTimeUnit": "ns"})):
+        at = text.index('{"ph": "X", "name": "op 90"')
+        with reading(damaged(tmp_path, text[: at - 2] + stray + text[at - 2 :])) as (file, con):
+            assert file.events >= 199
+            assert file.rejected >= 1
+            names = con.execute("SELECT count(DISTINCT name) FROM trace_events").fetchall()
+            assert names == [(file.events,)]
+
+
 def test_bytes_that_are_no_text_cost_one_event(tmp_path: Path) -> None:
     """A byte that is no UTF-8 inside a name is shown as such; the events around it are whole."""
     text = json.dumps(OPS).encode().replace(b"op 50", b"op \xff50")

@@ -19,7 +19,7 @@ NAME = "ascend_pytorch_profiler_0.db"
 THREAD = (10 << 32) | 101
 OP, QUEUE, RANGE = 50001, 50002, 50003
 # (kind, name, start, end, connection of CONNECTION_IDS, sequence, shapes, chain); ns from BASE_NS.
-# Connections 10,000 and 10,001 are of the two tasks (write_database); 10,000 is also of a forward-backward pair.
+# Connections 10,000 and 10,001 are of the two tasks (write_database), 10,000 of a forward-backward pair too.
 CALLS = [
     (OP, "ProfilerStep#3", 0, 90_000, None, None, None, None),
     (RANGE, "nn.Module: Block_0", 500, 40_500, None, None, None, None),
