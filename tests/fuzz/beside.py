@@ -10,6 +10,14 @@ from typing import Any
 
 from npu_roofline.sample_profiles.exporter import OUTPUT
 
+# What the raw folder says about the card.
+DEVICE_FILE = "PROF_000001_20260101120000000_ABC/device_0/info.json.0"
+DEVICE_INFO = {
+    "platform_version": "5",
+    "DeviceInfo": [
+        {"id": 0, "ai_core_num": 24, "aiv_num": 48, "aic_frequency": "1800", "aiv_frequency": "1800"}
+    ],
+}
 HOST, DEVICE, CLOCK = 3178231, 3254508960, 3254508992
 # Cells of operator_details hold line ends, those of others are the numbers that real ones have.
 TABLES = {
@@ -90,7 +98,8 @@ def export(name: str, text: Mapping[str, bytes]) -> Mapping[str, bytes]:
         return {
             f"{OUTPUT}/trace_view.json": json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}).encode()
         }
-    return {**text, **{f"{OUTPUT}/{file}": cells.encode() for file, cells in TABLES.items()}}
+    beside = {f"{OUTPUT}/{file}": cells.encode() for file, cells in TABLES.items()}
+    return {**text, **beside, DEVICE_FILE: json.dumps(DEVICE_INFO).encode()}
 
 
 def _events(table: str) -> Iterator[dict[str, Any]]:

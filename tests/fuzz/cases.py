@@ -15,7 +15,16 @@ MUTATIONS = {".csv": CSV_MUTATIONS, ".json": JSON_MUTATIONS, ".db": DATABASE_MUT
 # Files that three in four cases damage: the kernels; where a base is there for what stands beside them, that.
 _MAIN = {
     False: ("kernel_details", "op_summary", ".db", "trace_view"),
-    True: ("trace_view", "details", "statistic", "l2_cache", "memory", "task_time", "communication"),
+    True: (
+        "trace_view",
+        "details",
+        "statistic",
+        "l2_cache",
+        "memory",
+        "task_time",
+        "communication",
+        "info.json",
+    ),
 }
 
 
@@ -42,6 +51,10 @@ class Case:
         return root
 
 
+def _suffix(file: str) -> str:
+    return next(each for each in MUTATIONS if each in Path(file).name)
+
+
 def case(seed: int) -> Case:
     """The damaged export of this number; three in four have damaged kernels, or what stands beside them."""
     random = Random(seed)
@@ -49,7 +62,7 @@ def case(seed: int) -> Case:
     files = dict(base(name))
     tables = sorted(path for path in files if any(word in path for word in _MAIN[name in ("trace", "host")]))
     file = random.choice(tables) if tables and random.random() < 0.75 else random.choice(sorted(files))
-    mutations = TRACE_MUTATIONS if "trace_view" in file else MUTATIONS[Path(file).suffix]
+    mutations = TRACE_MUTATIONS if "trace_view" in file else MUTATIONS[_suffix(file)]
     chosen = [random.choice(mutations) for _ in range(random.choice((1, 1, 1, 2, 3)))]
     for mutation in chosen:
         files[file] = mutation(files[file], random)

@@ -17,7 +17,9 @@ from tests.fuzz.cases import Case, case
 INGEST_CODES = (0, 3, 4)
 READING_CODES = (0, 3)
 READING_COMMANDS = (("summary",), ("hotspots",), ("candidates",))
+# Of work; a machine that has other work too gets more time, but not without end.
 SECONDS = 10.0
+OF_WALL = 6
 # Of a group of ranks so many are asked every question; which ones, the seeds decide.
 RANKS_ASKED = 2
 
@@ -53,7 +55,7 @@ def command(*arguments: str) -> tuple[int, str, str]:
 
 
 def _faults(path: Path, database: Path, seconds: float) -> Iterator[str]:
-    begin = time.perf_counter()
+    begin, worked = time.perf_counter(), time.process_time()
     shared = ("--db", str(database), "--format", "json")
     code, out, err = command("ingest", str(path), "--run", "damaged", *shared)
     yield from _unclear("ingest", code, err, INGEST_CODES)
@@ -68,7 +70,7 @@ def _faults(path: Path, database: Path, seconds: float) -> Iterator[str]:
         yield from _untraced(asked[:1], database)
     elif database.exists() and _holds_a_run(database):
         yield "ingest failed and left a run behind"
-    if time.perf_counter() - begin > seconds:
+    if time.process_time() - worked > seconds or time.perf_counter() - begin > seconds * OF_WALL:
         yield f"took longer than {seconds} s"
 
 
