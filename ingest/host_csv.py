@@ -109,7 +109,7 @@ def _load(
     complete = " AND ".join(required) or "true"
     kept, incomplete = _counts(con, complete)
     broken = _value(con, "SELECT count(DISTINCT line) FROM temp.host_errors")
-    con.execute(_insert(layout, typed, complete), {"rank": rank_id})
+    con.execute(_insert(layout, cells, typed, complete), {"rank": rank_id})
     notes = [f"columns not known here: {', '.join(unknown)}"] if unknown else []
     notes += _unreadable(con, layout, cells, typed, complete)
     if broken + incomplete:
@@ -189,21 +189,24 @@ def _typed(cell: str, rule: Mapping[str, Any]) -> str:
     return text
 
 
-def _insert(layout: Mapping[str, Any], typed: Mapping[str, str], complete: str) -> str:
+def _insert(
+    layout: Mapping[str, Any], cells: Mapping[str, str], typed: Mapping[str, str], complete: str
+) -> str:
     """INSERT of the rows that are complete, summed up where the layout says so."""
     columns = dict(typed)
     columns |= {name: f"'{value}'" for name, value in layout.get("constant", {}).items()}
-    groups = layout.get("group_by")
-    if groups:
-        shown = {name: sql if name in groups else f"sum({sql})" for name, sql in columns.items()} | {
-            "calls": "count(*)"
-        }
-    else:
-        shown = columns
-    select = ", ".join(f"{sql} AS {name}" for name, sql in shown.items())
+    source = f"temp.host_cells WHERE {complete}"
+    if groups := layout.get("group_by"):
+        # By the cells as they stand first: cleaning a call stack costs more than everything else together.
+        raw = [cells[name] for name in groups if name in cells]
+        sums = [f"sum({sql}) AS s_{name}" for name, sql in columns.items() if name not in groups]
+        source = f"(SELECT {', '.join((*raw, *sums))}, count(*) AS n FROM {source} GROUP BY {', '.join(raw)})"
+        columns = {name: sql if name in groups else f"sum(s_{name})" for name, sql in columns.items()}
+        columns["calls"] = "sum(n)"
+    select = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
     return (
         f"INSERT INTO {layout['table']} BY NAME SELECT 1 AS run_id, $rank AS rank_id, {select} "
-        f"FROM temp.host_cells WHERE {complete}" + (" GROUP BY ALL" if groups else "")
+        f"FROM {source}" + (" GROUP BY ALL" if groups else "")
     )
 
 
