@@ -104,6 +104,12 @@ class AnalysisOptions:
         2,
         10**6,
     )
+    layer_alone_min_kernels: int = option(
+        8, "of a layer looked for alone (MTP) or of another kind: shorter ones recur by chance", 3, 10**6
+    )
+    layer_kin_share: float = option(
+        0.5, "of another kind's kernels that the main layer has too, as its attention is", 0.0, 1.0
+    )
     layer_sequences_probed: int = option(
         16, "distinct step sequences that decide between all streams and the main one", 1, 10**6
     )

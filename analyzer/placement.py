@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .options import AnalysisOptions
+from .other_layers import Block, Kinds, blocks_of
 from .repeats import Codes, RepeatRules, Repeats, find_repeats, nested_repeats, repeats_at
 
 PARTS = ("before", "layer", "between", "after", "side")
@@ -54,15 +55,19 @@ def _unplaced(length: int) -> Placement:
     )
 
 
-def place(sequence: StepSequence, found: Repeats | None, lane: int) -> Placement:
+def place(
+    sequence: StepSequence, found: Repeats | None, lane: int, kinds: Kinds, options: AnalysisOptions
+) -> Placement:
     """Turn repeats into part, layer and position; kernels outside the lane are part 'side'.
 
-    found: repeats among the kernels of the lane; with None nothing is placed, the side neither.
+    found: repeats among the kernels of the lane; with None nothing is placed, the side neither. kinds: the
+    kinds of layers of all steps, to which those of this step are added.
     """
     if found is None:
         return _unplaced(len(sequence.codes))
     inside = sequence.lane(lane)
-    inner = _place_all(int(inside.sum()), found)
+    blocks = blocks_of(sequence.codes[inside], sequence.types[inside], found, kinds, options)
+    inner = _place_all(int(inside.sum()), blocks)
     whole = _unplaced(len(sequence.codes))
     whole.part[:] = SIDE
     whole.part[inside] = inner.part
@@ -71,20 +76,19 @@ def place(sequence: StepSequence, found: Repeats | None, lane: int) -> Placement
     return whole
 
 
-def _place_all(length: int, found: Repeats) -> Placement:
+def _place_all(length: int, blocks: Sequence[Block]) -> Placement:
     placed = _unplaced(length)
     part, layer, position = placed.part, placed.layer, placed.position
     done, layers_before = 0, 0
-    for region in found.regions:
-        part[done : region.start] = BETWEEN if layers_before else BEFORE
-        position[done : region.start] = np.arange(region.start - done)
-        kernels = region.repeats * found.period
-        done = region.start + kernels
-        index = np.arange(kernels)
-        part[region.start : done] = LAYER
-        layer[region.start : done] = layers_before + index // found.period
-        position[region.start : done] = index % found.period
-        layers_before += region.repeats
+    for block in blocks:
+        part[done : block.start] = BETWEEN if layers_before else BEFORE
+        position[done : block.start] = np.arange(block.start - done)
+        done = block.end
+        index = np.arange(block.repeats * block.period)
+        part[block.start : done] = LAYER
+        layer[block.start : done] = layers_before + index // block.period
+        position[block.start : done] = block.offset + index % block.period
+        layers_before += block.repeats
     part[done:] = AFTER
     position[done:] = np.arange(length - done)
     return placed
@@ -102,8 +106,9 @@ def place_steps(steps: Sequence[StepSequence], options: AnalysisOptions) -> list
     ordered = sorted(groups.values(), key=lambda members: (-len(members), members[0]))
     lane = _best_lane(steps, ordered[: options.layer_sequences_probed], options)
     placements: list[Placement] = [_unplaced(0)] * len(steps)
+    kinds = Kinds()
     for members, found in zip(ordered, _repeats_of(steps, ordered, lane, options), strict=True):
-        placement = place(steps[members[0]], found, lane)
+        placement = place(steps[members[0]], found, lane, kinds, options)
         for member in members:
             placements[member] = placement
     return placements
