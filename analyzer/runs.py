@@ -42,7 +42,11 @@ def runs_show(db: Path | str, name: str | None = None) -> Answer:
             device=None,
             coverage=None,
             rows=(row,),
-            notes=(*(record.notes or ()), *rank_notes(store.con, record.run_id)),
+            notes=(
+                *(record.notes or ()),
+                *rank_notes(store.con, record.run_id),
+                *filter(None, [different_chips(chips_of_ranks(store.con, record))]),
+            ),
             extras={
                 "questions": question_rows(store.con, record.run_id),
                 "ranks": ranks,

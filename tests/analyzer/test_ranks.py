@@ -131,6 +131,8 @@ def test_ranks_of_different_chips_are_named_and_give_no_one_device(
     with open_session(database, rank=2) as session:
         assert session.device_info.cube_cores == 20
         assert any("roofs here are those of rank 2" in note for note in session.notes)
+    assert run(["runs", "show", "job", "--db", str(database)]) == 0
+    assert "of different chips" in " ".join(capsys.readouterr().out.split())
     assert run(["ingest", str(parent), "--db", str(tmp_path / "o.duckdb"), "--device", "910B3"]) == 0
     assert "different chips" not in capsys.readouterr().out
 
