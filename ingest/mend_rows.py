@@ -105,6 +105,7 @@ def impossible_counters(
     occupancy = "cube_utilization_pct" if "cube_utilization_pct" in names else "NULL"
     counted = {
         "shares outside 0 to 1": outside or "false",
+        "core times of 0 although they ran": f"{longest} = 0 AND duration_us > 0",
         "core times longer than the kernel": f"{longest} > {limit} * duration_us AND duration_us > 0",
         "a cube utilization outside 0 to 100 %": f"{occupancy} < 0 OR {occupancy} > {100 * limit}",
     }

@@ -20,6 +20,10 @@ def other_class(case: Case) -> Verdict | None:
             return Verdict("other", limiter, case.work.missing[0])
     if case.work.family in ("communication", "moe_comm"):
         what = "collective" if case.work.family == "communication" else "expert dispatch or combine"
+        if case.measurement.median_us <= 0:
+            return Verdict(
+                "communication", "link", f"{what}, exported with a duration of 0: not measured", cap="low"
+            )
         reason = f"{what}: {format_us(case.duration_us)} are set by links and by when the other ranks arrive"
         return Verdict("communication", "link", reason, cap="high" if what == "collective" else "medium")
     return _fused_collective(case) if "fused_collective" in case.work.flags else None

@@ -32,7 +32,7 @@ SELECT
     duration_us AS max_us,
     1 AS steps,
     (duration_us = 0)::BIGINT AS zero_duration,
-    CASE WHEN duration_us > 0 THEN duration_us - greatest(aicore_time_us, aiv_time_us) END AS gap_us,
+    CASE WHEN duration_us > 0 THEN duration_us - nullif(greatest(aicore_time_us, aiv_time_us), 0) END AS gap_us,
     *
 FROM _placed_kernels
 SEMI JOIN _singles USING (run_id, rank_id, kernel_id);
@@ -72,7 +72,7 @@ durations AS (
         max(duration_us) AS max_us,
         count(*) FILTER (duration_us = 0) AS zero_duration,
         quantile_cont(
-            CASE WHEN duration_us > 0 THEN duration_us - greatest(aicore_time_us, aiv_time_us) END, 0.5
+            CASE WHEN duration_us > 0 THEN duration_us - nullif(greatest(aicore_time_us, aiv_time_us), 0) END, 0.5
         ) AS gap_us
     FROM _repeated_kernels
     GROUP BY ALL

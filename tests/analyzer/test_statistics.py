@@ -102,14 +102,16 @@ def test_rows_without_a_duration_are_named_and_not_labelled() -> None:
 
 
 def test_rows_without_counters_enter_no_pipe() -> None:
-    """Core times 0, 0 and 9 us with mac 0, 0 and .4: two rows were not recorded, the third is .4, not 0."""
+    """Core times 0, 0 and 9 us with mac 0, 0 and .4: two rows were not recorded, the third is .4, not 0, and
+    its gap of 10 - 9 us is the only one.
+    """
     rows = [
         _kernel(i * 100, 10, 0, aicore_time_us=t, aiv_time_us=0.0, aic_mac_ratio=m)
         for i, (t, m) in enumerate(((0.0, 0.0), (0.0, 0.0), (9.0, 0.4)))
     ]
     session = session_of(rows)
     [row] = session.rows("SELECT * FROM selected_statistics WHERE part IS NULL")
-    assert (row["count"], row["median_us"], row["aic_mac_ratio"]) == (3, 10.0, 0.4)
+    assert (row["count"], row["median_us"], row["aic_mac_ratio"], row["gap_us"]) == (3, 10.0, 0.4, 1.0)
 
 
 def test_selected_steps_leave_zero_durations_out_too() -> None:

@@ -193,19 +193,27 @@ def test_a_counter_that_is_no_number_is_named(value: str, damaged: bool, table: 
 
 
 def test_counters_that_cannot_be_are_counted_by_kind(table: Rows, tmp_path: Path) -> None:
-    """One row with a busy share of 9.9, two with a core time of twice the kernel, one at 300 % occupancy: told
-    with their number, also where a median would hide them.
+    """A busy share of 9.9, twice the kernel as core time, 300 % occupancy, core times of 0: each kind is said
+    with its number of rows, also where a median would hide them.
     """
     column = {name: table[0].index(name) for name in table[0]}
     table[3][column["aic_mac_ratio"]] = "9.9"
     for row in table[4:6]:
         row[column["aicore_time(us)"]] = str(2 * float(row[column["Duration(us)"]]))
     table[6][column["cube_utilization(%)"]] = "300"
+    for name in ("aicore_time(us)", "aiv_time(us)"):
+        table[7][column[name]] = "0.000"
     code, answer, _ = ingest(tmp_path, text(table))
     assert (code, counts(answer)) == (0, (30, 30, 0))
     assert answer is not None
     [note] = [each for each in answer["notes"] if "counters that cannot be" in each]
-    assert "1 with shares outside 0 to 1, 2 with core times longer than the kernel, 1 with a cube" in note
+    for said in (
+        "1 with shares outside 0 to 1",
+        "1 with core times of 0 although they ran",
+        "2 with core times longer than the kernel",
+        "1 with a cube utilization",
+    ):
+        assert said in note
 
 
 def test_a_table_without_its_header_row_is_told_so(table: Rows, tmp_path: Path) -> None:
