@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .model_options import NamedModel
-from .options import LARGEST_GB_S, LARGEST_MIB, Output, Selection
+from .options import LARGEST_GB_S, LARGEST_MIB, Language, Output, Selection
 
 if TYPE_CHECKING:
     from ..analyzer.answer import Answer
 
 Mode = Literal["eager", "ge_graph", "npugraph_ex"]
-Language = Literal["en", "zh"]
 
 
 @dataclass(frozen=True)
