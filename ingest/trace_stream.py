@@ -131,7 +131,7 @@ class TraceText:
             raise UnsupportedExport(
                 f"{self.path} is empty", "the profiler did not finish writing it; record again"
             )
-        if head.startswith(_UTF16) or b"\0" in head[:64]:
+        if head.startswith(_UTF16) or 3 * head[:60].count(b"\0") > len(head[:60]):
             raise UnsupportedExport(f"{self.path} is UTF-16 or binary, not JSON in UTF-8", "save it as UTF-8")
         if head.startswith(_LFS_POINTER):
             raise UnsupportedExport(

@@ -54,7 +54,7 @@ def test_one_broken_event_costs_one_event(tmp_path: Path) -> None:
         assert f"byte {begin:,} (not a readable event)" in file.notes[0]
 
 
-@pytest.mark.parametrize("stray", ["]", "}", "[", '"', "x", "]]]"])
+@pytest.mark.parametrize("stray", ["]", "}", "[", '"', "x", "]]]", "\0"])
 def test_a_stray_character_between_events_costs_at_most_one(tmp_path: Path, stray: str) -> None:
     """A bracket too many is no end of the list: behind it come events, in a list and in an object."""
     for text in (json.dumps(OPS), json.dumps({"traceEvents": OPS, "displayTimeUnit": "ns"})):
