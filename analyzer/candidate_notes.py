@@ -175,8 +175,9 @@ def summary_notes(
         return []
     share = f", {total / wall_us:.1%} of the median step" if wall_us else ""
     beside = f"; {left_out} more would pay alone but not beside these" if left_out else ""
+    count = "1 candidate" if len(taken) == 1 else f"{len(taken)} candidates"
     notes = [
-        f"{len(taken)} candidate{'' if len(taken) == 1 else 's'}, which share queue, bandwidth and L2 as one plan, would save "
+        f"{count}, which share queue, bandwidth and L2 as one plan, would save "
         f"{format_us(total)} per step{share}, by the model{beside}. Apply and measure them one by one."
     ]
     limit = rules.options.saving_warning_share
