@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...roofline.fused import FusedTime, Part, fused_time
+from ...roofline.fused import MAIN_FAMILIES, FusedTime, Part, fused_time
 from ..phases import run_phase
 from .constraints import FAILS, UNKNOWN, Finding, Member, Situation, decide
 from .flow import flow_status, saved_bytes
@@ -39,6 +39,7 @@ class Judged:
     to_check: tuple[str, ...]
     time: FusedTime | None
     sequence_us: float  # of the kernels that would go
+    removable_us: float  # of them without matmul, attention and exchange, whose work remains
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,11 @@ class Judge:
             tuple(unknown),
             self._time(rule, going),
             sum(each.group.statistics.median_us for each, _ in going),
+            sum(
+                each.group.statistics.median_us
+                for each, _ in going
+                if rule.replaces_main or each.group.work.family not in MAIN_FAMILIES
+            ),
         )
 
     def _findings(self, rule: Rule, members: list[Member], of_pattern: bool) -> list[Finding]:

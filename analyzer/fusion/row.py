@@ -140,8 +140,10 @@ def _with_rule(row: FusionRow, found: Found) -> FusionRow:
     if judged.status not in (FITS, CHECK):
         return row
     if judged.time is None:
-        # Without bytes or a device there is no floor; what the kernels take is still the most that can go.
-        return replace(row, saving_high_us=row.step_us)
+        # Without bytes or a device there is no floor; the most that can go is what the kernels take, but for
+        # matmul, attention and exchange, whose work remains.
+        share = judged.removable_us / judged.sequence_us if judged.sequence_us else 0.0
+        return replace(row, saving_high_us=row.step_us * share)
     time = judged.time
     return replace(
         row,

@@ -59,11 +59,12 @@ def _sentence(rows: tuple[FusionRow, ...]) -> str:
     left = [row for row in rows if row.status == NO_OPERATOR]
     said = ["No kernel sequence of the rule table can be one call here"]
     if usable:
-        low = format_duration(sum(row.saving_low_us or 0.0 for row in usable))
+        low = [row.saving_low_us for row in usable if row.saving_low_us is not None]
         high = format_duration(sum(row.saving_high_us or 0.0 for row in usable))
+        worth = f"{format_duration(sum(low))} to {high}" if low else f"at most {high}"
         said = [
-            f"{_plural(len(usable), 'kernel sequence')} could be one call, worth {low} to {high} per step by "
-            "the model"
+            f"{_plural(len(usable), 'kernel sequence')} could be one call, "
+            f"worth {worth} per step by the model"
         ]
     if refused := sum(row.status == EXCLUDED for row in rows):
         said.append(f"{_plural(refused, 'sequence')} refused by a documented limit")

@@ -129,6 +129,14 @@ def test_without_shapes_the_types_alone_are_a_hint_to_check() -> None:
     assert (row.floor_us, row.saving_low_us, row.saving_high_us) == (None, None, 4.0)
 
 
+def test_without_shapes_a_matmul_is_no_part_of_what_can_go() -> None:
+    """Level 0, Transpose and BatchMatMul of 2 us each: at most the transpose's 2 us go, no product."""
+    rows = [replace(row, shapes=None) for row in kernels("Transpose BatchMatMulV2")]
+    answer = fuse_scan(session_with(rows))
+    assert (answer.rows[0].step_us, answer.rows[0].saving_high_us) == (4.0, 2.0)
+    assert "worth at most 2.0 us per step" in answer.extras["sentence"]
+
+
 def test_a_row_of_another_engine_parts_a_sequence() -> None:
     """An AI_CPU row between Add and RmsNorm on the same stream: the results may pass through the host's
     work.
