@@ -45,7 +45,7 @@ def rank_notes(con: duckdb.DuckDBPyConnection, run_id: int) -> list[str]:
     """
     said: dict[str, list[int]] = {}
     for row in rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [run_id]):
-        notes = list(row["notes"] or ())
+        notes: list[str] = [*(row["notes"] or ())]
         if not row["has_kernels"]:
             notes.append(f"no kernels; {held(row['holds'])}")
         if row["unknown_columns"]:

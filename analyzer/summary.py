@@ -159,7 +159,8 @@ def _rank_rows(session: Session) -> tuple[SummaryRow, ...]:
         wall = median(row.wall_us or 0.0 for row in rows)
         aicore = median(row.aicore_step_us or 0.0 for row in rows)
         rows = [_beside_the_median(row, wall, aicore) for row in rows]
-    return tuple(sorted(rows, key=lambda row: (-(row.wall_us or 0.0), row.rank)))
+    rows.sort(key=lambda row: (-(row.wall_us or 0.0), row.rank))
+    return tuple(rows)
 
 
 def _rank_row(rank: int, device_id: int | None, rows: list[dict[str, Any]], total: float) -> RankSummaryRow:
