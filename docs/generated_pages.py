@@ -40,7 +40,7 @@ EXPORT_ROLES = {
     "statistics": "read: held against the kernels",
     "host": "read: tables beside the kernels",
     "operator": "read: one operator measured alone",
-    "trace": "read: what launched the kernels and what ran beside them; without a kernel table, the kernels too",
+    "trace": "read: what launched the kernels, what ran beside them; alone, the kernels too",
     "later": "recognised, not read by this version",
 }
 
