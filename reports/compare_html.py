@@ -8,6 +8,7 @@ from typing import Final
 from ..analyzer.answer import Answer, StepComparison, UsualStep, Verdict
 from ..analyzer.compare.target import TargetChange
 from ..units import format_duration
+from .compare_calls import aligned_figure, spread_figure
 from .compare_figures import per_cent, places_figure, steps_figure, waterfall_figure
 from .compare_roofline import moves_figure
 from .figures import Figure
@@ -49,6 +50,7 @@ def compare_report(answer: Answer, generated_at: str = "", lang: str = "en") -> 
         tiles=_tiles(answer, step, text),
         step=step,
         rows=_table("rows", answer.rows, text),
+        aligned=answer.extras.get("aligned"),
         came_or_went=_table("new_and_gone", came_or_went, text) if came_or_went else None,
         tables={name: made for name in _TABLES if (made := _extra(answer, name, text))},
         verdict=answer.extras.get("verdict"),
@@ -68,6 +70,10 @@ def _figures(answer: Answer, step: StepComparison) -> dict[str, Figure]:
         made["figure-steps"] = steps_figure(times)
     if moves := answer.extras.get("roofline"):
         made["figure-roofline"] = moves_figure(moves)
+    if aligned := answer.extras.get("aligned"):
+        made["figure-aligned"] = aligned_figure(aligned)
+    if spreads := answer.extras.get("distributions"):
+        made["figure-spread"] = spread_figure(spreads)
     if any(row.delta_step_us for row in answer.rows):
         made["figure-places"] = places_figure(answer.rows, (step.before.steps, step.after.steps))
     return made

@@ -10,6 +10,8 @@ from ..answer_compare import CompareRow, Residual, StepComparison, StreamChange
 from ..coverage import check_sum, coverage
 from ..labels import labelled_groups
 from ..sqlfiles import rows_of
+from .aligned import aligned_timeline
+from .distribution import Spread, call_spreads, read_spreads
 from .gather import gathered, paired
 from .notes import comparison_notes
 from .outputs import OutputsComparison
@@ -20,7 +22,7 @@ from .sides import Side
 from .step_change import StepTotals, compare_steps, residuals, step_times, step_totals
 from .streams import compare_streams
 from .table import read_side
-from .target import find_target
+from .target import TargetChange, find_target
 from .totals import changes_by, signature_changes, wait_changes
 from .usual import usual_step
 from .verdict import Evidence, two_of_four_note, verdict
@@ -47,8 +49,8 @@ def compare(
 
     Extras: `sentence`, `step`, `residual`, `verdict`, `target` and `outputs` (where given), `usual`,
     `roofline`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`,
-    `regressions`, `before` and `after` (the runs). Medians per call say whether a place changed; means per
-    step add up: rows and residuals give the change of the step, which is checked.
+    `regressions`, `distributions`, `aligned`, `before` and `after` (the runs). Medians per call say whether
+    a place changed; means per step add up: rows and residuals give the change of the step, which is checked.
 
     Raises WrongUsage for sides whose captures do not fit together or an ambiguous target, InputMissing for a
     target that is not there, InternalError when a sum does not reconcile.
@@ -81,6 +83,7 @@ def compare(
             **({} if outputs is None else {"outputs": outputs.rows}),
             **_sums(measured, options),
             "roofline": roofline_moves(sides[1].first, rows),
+            **_pictures(measured, sides, aimed),
             "signatures": signatures,
             "streams": measured.streams,
             "regressions": regressions(rows, step, signatures=signatures),
@@ -100,6 +103,7 @@ class _Measured:
     rows: tuple[CompareRow, ...]
     streams: tuple[StreamChange, ...]
     left_over: tuple[Residual, ...]
+    spreads: dict[tuple[int, int], Spread]
 
     @property
     def identical(self) -> bool:
@@ -117,12 +121,23 @@ def _measure(sides: tuple[Side, Side]) -> _Measured:
     with gathered(*sides) as scratch:
         compared = _compared(scratch, sides, (len(totals[0]), len(totals[1])))
         streams = compare_streams(*sides, scratch, step_us, options)
+        spreads = read_spreads(scratch)
     every = compare_rows(compared, step_us, options, (_bounds(sides[0]), _bounds(sides[1])))
     busy = [row for row, counts_as_busy in zip(every, compared.busy, strict=True) if counts_as_busy]
     rows = tuple(sorted(busy, key=_largest_first))
     left_over = residuals(step)
     _check_sums(rows, compared, totals, step, left_over)
-    return _Measured(totals, step, step_us, compared, every, rows, streams, left_over)
+    return _Measured(totals, step, step_us, compared, every, rows, streams, left_over, spreads)
+
+
+def _pictures(measured: _Measured, sides: tuple[Side, Side], aimed: TargetChange | None) -> dict[str, Any]:
+    """The extras that a figure draws: how calls are spread, and both sides around one call."""
+    keys = pair_keys(measured.compared)
+    wanted = (aimed.key, *aimed.window_keys) if aimed else ()
+    return {
+        "distributions": call_spreads(measured.spreads, keys, measured.rows, wanted),
+        "aligned": aligned_timeline(sides, measured.compared.pairs, keys, measured.rows, aimed),
+    }
 
 
 def _sums(measured: _Measured, options: AnalysisOptions) -> dict[str, Any]:
