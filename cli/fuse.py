@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import fuse_ledger
-from .fuse_ledger import DEFAULT_LEDGER, LedgerFile, ModelConfig, ModelFiles
+from .fuse_ledger import DEFAULT_LEDGER, LedgerFile, ModelConfig, ModelFiles, Wheels
 from .groups import spread
 from .options import Output, Selection
 
@@ -30,6 +30,7 @@ def scan(
     ] = None,
     models: ModelFiles = None,
     model_config: ModelConfig = None,
+    wheel: Wheels = None,
     selection: Selection,
     output: Output,
 ) -> None:
@@ -39,9 +40,11 @@ def scan(
     fused already and what is left without an operator is listed with its time.
     """
     from ..analyzer.fusion import fuse_scan as ask
+    from ..analyzer.fusion.ops import open_indexes
 
+    indexes = open_indexes(wheel) if wheel else ()
     with selection.session() as session:
-        answer = ask(session, top=top, status=status)
+        answer = ask(session, top=top, status=status, indexes=indexes)
     if models:
         from ..analyzer.modelcode.ties import tie_to_code
 

@@ -26,6 +26,10 @@ ModelConfig = Annotated[
     Path | None,
     typer.Option("--model-config", metavar="FILE", help="The model's config.json, for sizes of limits."),
 ]
+Wheels = Annotated[
+    list[Path] | None,
+    typer.Option("--wheel", metavar="FILE|FOLDER", help="A torch_npu in which the calls are looked up."),
+]
 Candidate = Annotated[str, typer.Argument(metavar="ID", help="The candidate; a beginning is enough.")]
 
 
@@ -35,10 +39,7 @@ def start(
     *,
     models: ModelFiles = None,
     model_config: ModelConfig = None,
-    wheel: Annotated[
-        list[Path] | None,
-        typer.Option("--wheel", metavar="FILE|FOLDER", help="A torch_npu in which the calls are looked up."),
-    ] = None,
+    wheel: Wheels = None,
     scan: Annotated[
         bool, typer.Option("--scan/--no-scan", help="Look at the kernels of a run of the database, too.")
     ] = True,
@@ -53,6 +54,7 @@ def start(
     from ..analyzer.fusion.ledger_state import Ledger, read_ledger, write_ledger
     from ..analyzer.fusion.ops import open_indexes
 
+    indexes = open_indexes(wheel) if wheel else ()
     code = None
     if models:
         from ..analyzer.modelcode.model import fuse_model
@@ -63,12 +65,11 @@ def start(
         from ..analyzer.fusion import fuse_scan
 
         with selection.session() as session:
-            kernels = fuse_scan(session)
+            kernels = fuse_scan(session, indexes=indexes)
         if models:
             from ..analyzer.modelcode.ties import tie_to_code
 
             kernels = tie_to_code(kernels, models, model_config)
-    indexes = open_indexes(wheel) if wheel else ()
     old = read_ledger(ledger) if ledger.exists() else Ledger()
     new = analysed(old, kernels, code, indexes)
     write_ledger(new, ledger)

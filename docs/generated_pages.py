@@ -225,10 +225,16 @@ def configuration_page() -> str:
 def json_page() -> str:
     """Every record of the JSON output with its fields, from the comments beside them in the source."""
     from npu_roofline.analyzer import answer as envelope
-    from npu_roofline.analyzer import answer_compare, answer_links, answer_prefetch, answer_rows
+    from npu_roofline.analyzer import (
+        answer_compare,
+        answer_fusion,
+        answer_links,
+        answer_prefetch,
+        answer_rows,
+    )
 
     parts = [JSON_INTRODUCTION]
-    for module in (envelope, answer_rows, answer_links, answer_prefetch, answer_compare):
+    for module in (envelope, answer_rows, answer_links, answer_prefetch, answer_compare, answer_fusion):
         for name, doc, fields in _records(Path(str(module.__file__))):
             rows = [(f"`{field}`", _json_type(type), comment) for field, type, comment in fields]
             parts += ["", f"## {name}", "", doc, "", *_table(("field", "type", "meaning"), rows)]

@@ -4,7 +4,7 @@ does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from .constraints import FAILS, UNKNOWN, Finding, Member, Situation, decide
 from .flow import flow_status, saved_bytes
 from .lanes import Lanes, StepKind
 from .matching import Alphabet, Match, Pattern, matches_in, patterns
+from .opindex import OperatorIndex
 from .rules import Rule, RuleBook
 from .types import normalised
 
@@ -60,14 +61,15 @@ class Judge:
     session: Session
     lanes: Lanes
     situation: Situation
+    indexes: tuple[OperatorIndex, ...] = ()  # where the calls are looked up; empty = nowhere
     _known: dict[tuple[object, ...], Judged | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, session: Session, lanes: Lanes) -> Judge:
+    def of(cls, session: Session, lanes: Lanes, indexes: Sequence[OperatorIndex] = ()) -> Judge:
         """The judge of a selection: its phase and device decide what the kernels do not."""
         device = session.device.device
         situation = Situation(run_phase(session).phase, None if device is None else device.family)
-        return cls(session, lanes, situation)
+        return cls(session, lanes, situation, tuple(indexes))
 
     def judge(self, match: Match, groups: tuple[int, ...]) -> Judged | None:
         """The judgement; None where the kernels are not this pattern at all (a near miss)."""
@@ -88,6 +90,7 @@ class Judge:
             return None
         limits = self._findings(rule, members, of_pattern=False)
         failing = next((f"{each.text} ({each.source})" for each in limits if each.status == FAILS), None)
+        failing = failing or self._absent(rule)
         unknown = [f"{each.text} ({each.source})" for each in limits if each.status == UNKNOWN]
         unknown += [each.text for each in conditions if each.status == UNKNOWN]
         if flow == UNKNOWN:
@@ -110,6 +113,16 @@ class Judge:
                 if rule.replaces_main or each.group.work.family not in MAIN_FAMILIES
             ),
         )
+
+    def _absent(self, rule: Rule) -> str | None:
+        """That a call is in none of the torch_npu given, neither documented nor as a function."""
+        call = rule.api.split(" ")[0]
+        if not self.indexes or not call.startswith("npu_"):
+            return None
+        if any(each in index.operators for index in self.indexes for each in (call, *rule.also)):
+            return None  # a call of the same kind will do
+        where = ", ".join(index.version or index.label for index in self.indexes)
+        return f"{call} is not in torch_npu {where}: not documented, no function"
 
     def _findings(self, rule: Rule, members: list[Member], of_pattern: bool) -> list[Finding]:
         checks = rule.when if of_pattern else rule.constraints

@@ -5,6 +5,7 @@ save.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ..origins import origin_of
 from .finding import CHECK, EXCLUDED, FITS, INFORM, NO_OPERATOR, Found, Judge, find_in
 from .lanes import Lanes, StepKind, lanes, microseconds
 from .leftovers import Chain, part_name, rest_of
+from .opindex import OperatorIndex
 from .row import Gathered, median, row_of
 from .rules import LEVELS, Rule, RuleBook, rule_book
 from .types import normalised
@@ -34,13 +36,19 @@ _MODEL = (
 )
 
 
-def fuse_scan(session: Session, top: int | None = None, status: str | None = None) -> Answer:
+def fuse_scan(
+    session: Session,
+    top: int | None = None,
+    status: str | None = None,
+    indexes: Sequence[OperatorIndex] = (),
+) -> Answer:
     """Kernel sequences that a fused call would replace, then what is left without an operator, by saving.
 
-    `status` keeps rows of one status; `top` is applied last. Every counted kernel is in one class of
-    `extras["shares"]`, so no potential is counted twice.
+    `status` keeps rows of one status; `top` is applied last. A call that is in none of `indexes`, where any
+    are given, is excluded. Every counted kernel is in one class of `extras["shares"]`, so no potential is
+    counted twice.
     """
-    rows, fused, shares = scan_rows(session)
+    rows, fused, shares = scan_rows(session, indexes)
     kept = tuple(row for row in rows if status in (None, row.status))
     return Answer(
         command="fuse-scan",
@@ -79,19 +87,20 @@ def _plural(count: int, noun: str) -> str:
 
 
 def scan_rows(
-    session: Session,
+    session: Session, indexes: Sequence[OperatorIndex] = ()
 ) -> tuple[tuple[FusionRow, ...], tuple[FusedRow, ...], tuple[FusionShare, ...]]:
     """The rows of a scan, what is fused already, and the class of every kernel's time. Cached."""
-    if "fusion_rows" not in session.cache:
-        session.cache["fusion_rows"] = _scan(session)
-    return session.cache["fusion_rows"]
+    key = f"fusion_rows {[index.label for index in indexes]}"
+    if key not in session.cache:
+        session.cache[key] = _scan(session, indexes)
+    return session.cache[key]
 
 
 def _scan(
-    session: Session,
+    session: Session, indexes: Sequence[OperatorIndex]
 ) -> tuple[tuple[FusionRow, ...], tuple[FusedRow, ...], tuple[FusionShare, ...]]:
     read, book = lanes(session), rule_book()
-    judge = Judge.of(session, read)
+    judge = Judge.of(session, read, indexes)
     gathered: dict[tuple[object, ...], Gathered] = {}
     fused = _FusedTimes(read)
     classes: Counter[str] = Counter()

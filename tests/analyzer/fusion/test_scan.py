@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from npu_roofline.analyzer.answer_fusion import FusionRow
 from npu_roofline.analyzer.fusion import fuse_scan, scan_rows
+from npu_roofline.analyzer.fusion.opindex import build_index
+from npu_roofline.analyzer.fusion.opsource import operator_source
 from npu_roofline.analyzer.session import Session
 
 from tests.analyzer.fusion.sequences import kernels, session_with
+from tests.analyzer.fusion.wheels import make_wheel
 from tests.analyzer.tiny_run import Kernel
 
 NORM = "RmsNorm(4096,9000 bf16; 9000 bf16 -> 4096,9000 bf16)"
@@ -107,6 +111,19 @@ def test_a_limit_that_is_not_met_is_named(text: str, device: str, failing: str) 
     assert row.reason.startswith("not possible here:")
     assert row.saving_low_us is None
     assert row.saving_high_us is None
+
+
+def test_a_call_that_the_torch_npu_lacks_is_excluded(tmp_path: Path) -> None:
+    """The torch_npu given has one of two calls, by its signature alone: that fits, the other is named."""
+    index = build_index(operator_source(make_wheel(tmp_path / "a.whl")))
+    session = session_with(kernels("Add RmsNorm MatMulV3 Add LayerNorm"))
+    rows = {row.rule: row for row in fuse_scan(session, indexes=[index]).rows}
+    assert rows["add_rms_norm"].status == "fits"
+    assert rows["add_layer_norm"].status == "excluded"
+    assert rows["add_layer_norm"].failing == (
+        "npu_add_layer_norm is not in torch_npu 9.9.0: not documented, no function"
+    )
+    assert {row.rule: row.status for row in fuse_scan(session).rows}["add_layer_norm"] == "fits"
 
 
 def test_training_is_told_that_the_call_has_no_backward() -> None:
