@@ -146,7 +146,7 @@ def test_a_rank_without_kernels_says_what_is_there(real_database: Callable[[str]
     assert "step_trace_time" in caught.value.message
     assert "ranks with kernels: 0" in caught.value.hint
     shown = runs_show(real_database(D06))
-    assert any("rank 1 has no kernels" in note for note in shown.notes)
+    assert any("rank 1: no kernels" in note for note in shown.notes)
     assert {rank.rank: rank.has_kernels for rank in shown.extras["ranks"]} == {0: True, 1: False}
 
 
