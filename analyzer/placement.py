@@ -160,7 +160,7 @@ def _with_reference(
 ) -> Repeats | None:
     rules = RepeatRules(options.layer_min_repeats, options.layer_min_kernels, options.layer_min_share)
     if reference is None:
-        return layer_repeats(codes, options, kinds)
+        return layer_repeats(codes, options, kinds) or near_repeats(types, options, kinds)
     known, codes_pattern, types_pattern = reference
     # shapes may change from step to step (a growing KV length): then only the types give the rotation
     same = np.isin(codes_pattern, codes).all()
@@ -169,9 +169,21 @@ def _with_reference(
     if found is not None and found.layers >= known.layers:
         return found
     other = layer_repeats(codes, options, kinds)
+    if other is None and found is None:
+        by_type = repeats_at(types, known.period, rules, types, types_pattern)
+        return by_type or near_repeats(types, options, kinds)
     if other is None or (found is not None and found.covered >= other.covered):
         return found
     return repeats_at(codes, other.period, rules, labels, pattern) or other
+
+
+def near_repeats(types: Codes, options: AnalysisOptions, kinds: Codes | None = None) -> Repeats | None:
+    """Layers of equal operator types whose shapes differ, as where kinds of attention alternate.
+
+    Asked only where no sequence of signatures repeats; types are few, so they must cover half of the step.
+    """
+    rules = RepeatRules(options.layer_min_repeats, options.layer_alone_min_kernels, options.layer_pair_share)
+    return find_repeats(types, rules, kinds)
 
 
 def layer_repeats(codes: Codes, options: AnalysisOptions, kinds: Codes | None = None) -> Repeats | None:

@@ -104,3 +104,13 @@ def test_equal_steps_share_one_placement():
     placements = place_steps([_step("abc" * 4)] * 1000, OPTIONS)
     assert len(placements) == 1000
     assert all(each is placements[0] for each in placements)
+
+
+def test_layers_that_differ_in_shapes_repeat_by_type():
+    """Six layers of 8 kernels whose second has another shape in each: no signatures repeat, the types do."""
+    types = np.array([number % 8 for number in range(48)], dtype=np.int64)
+    codes = np.where(types == 1, 1000 + np.arange(48), types)
+    step = StepSequence(codes, types, np.ones(48, dtype=bool), np.zeros(48, dtype=bool))
+    first, second = place_steps([step, step], OPTIONS)
+    assert first.layer.tolist() == [number // 8 for number in range(48)]
+    assert second.position.tolist() == [number % 8 for number in range(48)]
