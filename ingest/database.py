@@ -35,8 +35,6 @@ CONNECTION_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     # A name that is no table is an error, never a variable of this program that happens to be called so.
     "python_enable_replacements": "false",
-    # A name in SQL is a table, never a variable of this program that happens to be called so.
-    "python_enable_replacements": "false",
 }
 
 Opened = TypeVar("Opened")

@@ -30,8 +30,8 @@ class IngestOptions:
     line_limit_bytes: int = 1 << 20
     # A header has at most about 60 names.
     header_limit_bytes: int = 1 << 16
-    # From here on a file is held against what it takes on the disk. File systems that compress store text in a
-    # tenth of its size; in a hundredth only what is not there.
+    # From here on a file is held against what it takes on the disk. File systems that compress store text in
+    # a tenth of its size; in a hundredth only what is not there.
     hollow_file_bytes: int = 256 << 20
     hollow_share: float = 0.01
     # How much of a rejected row is kept, to recognise it by.
@@ -72,8 +72,8 @@ class IngestOptions:
     operator_duration_ratio: float = 1.5
     # A kernel of n blocks takes whole rounds of the cores; rounds further from a whole number say nothing.
     rounds_tolerance: float = 0.01
-    # A trace is read in pieces of about this size: DuckDB parses one per thread at a time, and smaller ones cost
-    # more calls (measured: 0.25 MiB is half again as slow, 4 MiB holds 100 MB more).
+    # A trace is read in pieces of about this size: DuckDB parses one per thread at a time, and smaller ones
+    # cost more calls (measured: 0.25 MiB is half again as slow, 4 MiB holds 100 MB more).
     trace_piece_bytes: int = 1 << 20
     # The longest event holds a call stack of some hundred kilobytes; JSON without end is no event.
     trace_event_limit_bytes: int = 16 << 20
