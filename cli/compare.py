@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import WrongUsage
 from .options import Language, Output, Selection
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ def compare(
     add up to the change of the step, and what they leave over is a row of its own. -o compare.html writes the
     report with figures.
     """
+    page = output.output is not None and output.output.suffix in (".html", ".htm") and output.format is None
+    if lang != "en" and not (document or page):
+        raise WrongUsage(
+            f"--lang {lang} is for documents", "add -o FILE.html for the page, or --document for the report"
+        )
     if document:
         answer = _write_document(selection, (before, after), target, outputs, output, lang)
     else:
@@ -96,7 +102,6 @@ def _write_document(
     """Write the optimisation report where -o says, or to the terminal; the answer behind it is returned."""
     from ..analyzer.compare import compare as ask
     from ..analyzer.compare import compare_outputs, optimisation_report
-    from ..errors import WrongUsage
     from ..reports.optimisation import optimisation_document
     from .output import write_document
 
@@ -106,7 +111,7 @@ def _write_document(
     found = compare_outputs(*outputs) if outputs is not None else None
     with _sides(selection, *sides) as (before, after):
         answer = ask(before, after, target, found)
-        report = optimisation_report(answer, before.first, selection.db)
+        report = optimisation_report(answer, before.first, after.first, selection.db)
     write_document("compare", optimisation_document(report, lang), output.output)
     return answer
 
@@ -127,7 +132,6 @@ def compared(
 def _sides(selection: Selection, before: str, after: str) -> Iterator[tuple[Side, Side]]:
     """Both sides, open; raises WrongUsage for --run."""
     from ..analyzer.compare import open_side
-    from ..errors import WrongUsage
 
     if selection.run is not None:
         raise WrongUsage(

@@ -6,6 +6,7 @@ Every heading is there whatever was measured: where nothing was, the report says
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any, Final
 
 import jinja2
@@ -58,7 +59,7 @@ def optimisation_document(found: OptimisationReport, lang: str = "en") -> str:
         "device_line": device_line(answer.device) if answer.device else "",
         "saved": None if target is None else -(target.delta_step_us + (target.window_delta_step_us or 0.0)),
         "command": _command(answer.extras["sides"], target),
-        "prefetch": None,
+        "prefetch": _prefetches(found, text),
     }
     return _environment(text).get_template("optimisation.md.j2").render(context).rstrip("\n") + "\n"
 
@@ -92,6 +93,18 @@ def _time(name: str, before: float | None, after: float | None, change: str) -> 
         else None,  # a change that may be noise is no percentage
         "change": change if known else None,
     }
+
+
+def _prefetches(found: OptimisationReport, text: Words) -> str | None:
+    """The copy tasks of the run after, counted; None where no trace was ingested."""
+    tasks = found.prefetches
+    if tasks is None:
+        return None
+    if not tasks:
+        return text("report.checklist.no_tasks")
+    steps = found.compared.extras["step"].after.steps
+    middle = median(task.duration_us for task in tasks)
+    return text("report.checklist.tasks", count=len(tasks), steps=steps, middle=f"{middle:,.1f}")
 
 
 def _size(found: OptimisationReport, target: TargetChange | None) -> dict[str, Any] | None:

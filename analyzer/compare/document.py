@@ -10,6 +10,7 @@ from ...errors import InputMissing
 from ..answer import Answer, CandidateRow, HotspotRow, RunInfo
 from ..answer_tune import ExperimentRow
 from ..hotspots import hotspots
+from ..prefetch_tasks import PrefetchTask, prefetch_tasks
 from .target import TargetChange, candidate_of
 
 if TYPE_CHECKING:
@@ -29,10 +30,13 @@ class OptimisationReport:
     candidate: CandidateRow | None
     memory_bound: tuple[HotspotRow, ...]
     experiments: tuple[ExperimentRow, ...]
+    prefetches: tuple[PrefetchTask, ...] | None  # of the run after; None = no trace was ingested
 
 
-def optimisation_report(compared: Answer, before: Session, db: Path | str) -> OptimisationReport:
-    """Gather the report of a comparison; `before` is the session of its first run before."""
+def optimisation_report(
+    compared: Answer, before: Session, after: Session, db: Path | str
+) -> OptimisationReport:
+    """Gather the report of a comparison; `before` and `after` are the sessions of its first runs."""
     target: TargetChange | None = compared.extras.get("target")
     candidate = candidate_of(before, target.candidate) if target else None
     device = before.device_info
@@ -44,6 +48,7 @@ def optimisation_report(compared: Answer, before: Session, db: Path | str) -> Op
         candidate=candidate,
         memory_bound=tuple(hotspots(before, top=HOTSPOTS_SHOWN, bound="memory").rows),
         experiments=_experiments(db, candidate.id if candidate else None),
+        prefetches=prefetch_tasks(after),
     )
 
 

@@ -50,7 +50,7 @@ def report(window: Browser, tmp_path: Path) -> Browser:
 
 
 def test_the_page_opens_without_an_error_and_draws(report: Browser) -> None:
-    """Five figures are drawn (the timeline around the change and the spread among them), the console is silent, and no kernel's name ran as code."""
+    """Five figures are drawn, the console is silent, and no kernel's name ran as code."""
     assert report.run("return document.querySelectorAll('.figure .main-svg').length") >= 5
     assert report.errors() == []
     assert report.run("return window.pwned === undefined")

@@ -24,3 +24,13 @@ def test_run_beside_two_runs_is_refused(
         assert out == ""
         assert err.startswith(f"error: --run {name} names a run")
         assert "BEFORE and AFTER" in err
+
+
+@pytest.mark.parametrize("more", [[], ["--format", "json"], ["-o", "x.md"]], ids=" ".join)
+def test_a_language_is_for_documents(
+    more: list[str], samples: Samples, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--lang zh on a table, JSON or a Markdown table is refused, not ignored."""
+    capsys.readouterr()
+    assert run(["compare", *PAIR, "--lang", "zh", *more, "--db", str(samples.database)]) == 2
+    assert "is for documents" in capsys.readouterr().err

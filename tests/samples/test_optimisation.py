@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from npu_roofline.analyzer.prefetch_tasks import PrefetchTask
 
 from tests.samples.conftest import Profiles, command_line
 
@@ -100,3 +101,20 @@ def test_the_ledger_is_in_the_report(profiles: Profiles) -> None:
         assert command_line("tune", *words, "--db", str(profiles.database))[0] == 0
     text = document(profiles, "--target", "c-772c5e02-17")
     assert re.search(r"\| 1 ◄ \| 20\.0 MiB \| 50 % \| GroupedMatmul, layer 14 \| \\\+1\.26 \| gain \|", text)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (None, "is seen in a trace only. Not measured. Run this:"),
+        ((), "none: no copy task ran between the kernels of these steps"),
+        ((4.0, 9.0, 5.0), "3 in 8 steps, 5.0 us long in the middle."),
+    ],
+)
+def test_prefetch_tasks_are_counted_only_where_a_trace_was_read(
+    profiles: Profiles, monkeypatch: pytest.MonkeyPatch, tasks: tuple[float, ...] | None, expected: str
+) -> None:
+    """Without a trace nothing is known of them, with one they are counted: of 4, 5, 9 us the middle is 5."""
+    made = None if tasks is None else tuple(PrefetchTask(0, 0, us, 7, None) for us in tasks)
+    monkeypatch.setattr("npu_roofline.analyzer.compare.document.prefetch_tasks", lambda _: made)
+    assert expected in document(profiles)

@@ -46,7 +46,7 @@ def test_the_spread_of_the_target_stands_first(answer: Answer) -> None:
 
 
 def test_one_slow_call_in_ten_is_in_the_whiskers() -> None:
-    """Ten matmuls a step, one of them 60 us in the run after: the median stays, the upper whisker does not."""
+    """One of ten matmuls takes 60 us in the run after: the median stays, the upper whisker does not."""
     calm = [[replace(op, us=op.us * d) for op in [o for _ in range(10) for o in layer()]] for d in DRIFT]
     wild = [[replace(op, us=60.0 if at == 1 else op.us) for at, op in enumerate(ops)] for ops in calm]
     spreads = compare(run(calm, "a"), run(wild, "b"), target="MatMulV2").extras["distributions"]
