@@ -26,9 +26,9 @@ def hotspots(
 ) -> Answer:
     """Signatures by falling time in a step, each with its label and the work behind it.
 
-    `bound`, `limiter` and `family` keep matching rows only; `bound` may be a whole label as the table shows it
-    (memory/hbm). `top` is applied last. Raises WrongUsage, naming what occurs in this selection, when a filter
-    matches no row and is no word of the tool either.
+    `bound`, `limiter` and `family` keep matching rows only; `bound` may be a whole label as the table
+    shows it (memory/hbm). `top` is applied last. Raises WrongUsage, naming what occurs in this selection,
+    when a filter matches no row and is no word of the tool either.
     """
     if bound is not None and "/" in bound and limiter is None:
         bound, limiter = bound.split("/", 1)

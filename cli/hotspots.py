@@ -20,7 +20,7 @@ def hotspots(
         typer.Option(
             "--bound",
             metavar="BOUND",
-            help="Only this bound: memory, compute, latency, communication, other or unknown; memory/hbm too.",
+            help="Only this bound: memory, compute, latency, communication, other, unknown, or memory/hbm.",
         ),
     ] = None,
     limiter: Annotated[
