@@ -55,8 +55,10 @@ def facts_of(evidence: Evidence) -> dict[str, bool]:
     """The facts that rules are made of; each is true only where it was measured."""
     step, target, outputs = evidence.step, evidence.target, evidence.outputs
     window = target.window_delta_pct if target else None
+    # Windows hold communication whose length varies by a quarter: slower is what is so beyond noise.
+    told = target is not None and bool(target.window_slower)
     worse, severe = (
-        window is not None and window >= share * 100
+        told and window is not None and window >= share * 100
         for share in (evidence.options.window_worse_share, evidence.options.window_severe_share)
     )
     change = target.change if target else ""
@@ -71,7 +73,7 @@ def facts_of(evidence: Evidence) -> dict[str, bool]:
         "target_unclear": evidence.told and change in ("same", "inconclusive"),
         "window_worse": worse,
         "window_severe": severe,
-        "window_stable": window is not None and not worse,
+        "window_stable": window is not None and window < evidence.options.window_worse_share * 100,
         "window_slower": target is not None and bool(target.window_slower),
         "step_faster": step.wall_change == "faster",
         "step_not_faster": step.wall_change in ("slower", "same", "inconclusive"),
@@ -181,7 +183,9 @@ def _target_criteria(evidence: Evidence) -> tuple[CriterionRow, ...]:
             pct,
             worse,
             "%",
-            None if pct is None or not evidence.told else pct < worse,
+            None
+            if pct is None or not evidence.told or (pct >= worse and not target.window_slower)
+            else pct < worse,
             ", ".join(target.window_keys) or "no window is known for this target",
         ),
     )
