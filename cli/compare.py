@@ -25,6 +25,14 @@ Outputs = Annotated[
         "is accepted.",
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="ID",
+        help="What the change was made for: a candidate (c-...), a hotspot (k-...) or a type.",
+    ),
+]
 
 
 def compare(
@@ -39,14 +47,7 @@ def compare(
     after: Annotated[
         str, typer.Argument(metavar="AFTER", help="The run after the change, written the same way.")
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            metavar="ID",
-            help="What the change was made for: a candidate (c-...), a hotspot (k-...) or a type.",
-        ),
-    ] = None,
+    target: Target = None,
     outputs: Outputs = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when the step or a kernel got slower.")
