@@ -29,8 +29,9 @@ demo: $(INSTALLED) ## The whole story on the sample profiles, into demo_out/
 	@$(BIN)/npu-roofline demo --folder demo_out
 
 # A file stays with one process, because fixtures that ingest a capture serve all tests of their file.
+# Hundreds of tests start the tool: without kept byte code each of them compiles it anew.
 test: $(INSTALLED) ## Run all tests, on all cores
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(INSTALLED) ## Check style, format and types
 	$(BIN)/ruff check .

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AlreadyIngested, InputMissing
-from .database import check_file, check_schema, create_schema, no_space, patiently
+from .database import (
+    check_file,
+    check_schema,
+    comment_columns,
+    create_schema,
+    no_space,
+    patiently,
+    transaction,
+)
 from .options import DEFAULTS, IngestOptions
 from .records import RunRecord, find_run, runs
 from .scratch import remove_abandoned, scratch_folder
@@ -92,7 +100,9 @@ def _become(staging: Staging, path: Path) -> bool:
     The copy is complete on disk before it gets the name, so a kill leaves no database or a whole one.
     """
     con = staging.con
-    con.execute("UPDATE runs SET ingested_at = ?", [_now()])
+    with transaction(con):
+        con.execute("UPDATE runs SET ingested_at = ?", [_now()])
+        comment_columns(con)
     con.execute("CHECKPOINT")
     with scratch_folder(_landing_prefix(path), path.resolve().parent) as folder:
         copy = folder / path.name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputMissing, NpuRooflineError, UnsupportedExport
 from .assemble import RankKernels, add_rank
-from .database import CONNECTION_CONFIG, create_schema, no_space, transaction
+from .database import CONNECTION_CONFIG, create_tables, no_space, transaction
 from .discover import Discovery, discover
 from .grouping import FoundRank, is_database
 from .host_csv import host_files, read_host_rank
@@ -72,8 +72,8 @@ def stage(
         path = folder / f"{_CATALOG}.duckdb"
         con = _connect(path, options)
         try:
-            with transaction(con):  # committed one by one, the 330 comments cost a second of disk writes
-                create_schema(con)
+            with transaction(con):  # committed one by one, they cost a second of disk writes
+                create_tables(con)
             _fill(con, found, folder, jobs, tell, options)
             _write_run(con, paths, name, device_argument, found)
             yield Staging(con, path, name is not None)

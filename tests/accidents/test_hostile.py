@@ -151,7 +151,8 @@ def test_brackets_without_end_are_refused(tmp_path: Path) -> None:
         (profile / OUTPUT / name).write_text("[" * 100_000)
     for info in profile.glob("profiler_*.json"):
         info.write_text('{"a":' * 100_000)
-    code, out, err = Place(tmp_path / "runs.duckdb", tmp_path / "scratch").run("ingest", str(profile))
+    place = Place(tmp_path / "runs.duckdb", tmp_path / "scratch")
+    code, out, err = place.run("ingest", str(profile), "--format", "json")
     assert code == 4, err
     assert "not valid JSON" in out
     assert "Traceback" not in err

@@ -94,7 +94,7 @@ def test_a_place_that_recurs_is_one_row() -> None:
     assert rows == [(1, 60.0, 3, 3, 200.0), (3, 110.0, 1, 1, 110.0)]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=40))
 def test_stretches_are_mostly_idle_and_hold_every_long_gap(pairs: list[tuple[int, int]]) -> None:
     """For kernels and gaps of any length: stretches are disjoint, more idle than busy, and lose no gap

@@ -91,7 +91,7 @@ def test_a_step_trace_of_the_same_extent_agrees() -> None:
     assert row.trace_agrees is True
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(
         st.tuples(st.integers(0, 500), st.integers(0, 60), st.sampled_from([2, 3, None])),

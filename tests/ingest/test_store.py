@@ -55,6 +55,16 @@ def test_a_landed_run_is_whole(tmp_path: Path) -> None:
         assert store.con.execute(count.format("ranks")).fetchone() == (1,)
 
 
+def test_a_database_says_what_its_columns_hold(tmp_path: Path) -> None:
+    """Staging leaves the comments out; the database that comes of it has one on each public column."""
+    ingest(profile(tmp_path / "prof"), tmp_path / "x.duckdb")
+    with Store.open(tmp_path / "x.duckdb") as store:
+        silent = (
+            "SELECT count(*) FROM duckdb_columns() WHERE comment IS NULL AND NOT starts_with(table_name, '_')"
+        )
+        assert store.con.execute(f"{silent} AND database_name = current_database()").fetchone() == (0,)
+
+
 def test_a_second_run_gets_its_own_number_and_leaves_the_first_alone(tmp_path: Path) -> None:
     """Two exports in one database: 3 and 5 kernels, each under its run."""
     db = tmp_path / "x.duckdb"

@@ -32,7 +32,7 @@ def captures(draw: st.DrawFn) -> list[list[Op]]:
     ]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(captures(), captures())
 def test_any_comparison_reconciles_and_is_the_reverse_of_its_swap(
     before: list[list[Op]], after: list[list[Op]]
