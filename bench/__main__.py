@@ -78,6 +78,7 @@ def _pipeline(folder: Path, rows: int, repeat: int) -> dict[str, Run]:
         "read_csv, types found": _read_csv(source, "", repeat),
     }
     database = folder / f"rows_{rows}" / "npu_roofline.duckdb"
+    database.unlink(missing_ok=True)  # one of an earlier version would be refused
     found["ingest"] = best([*TOOL, "ingest", str(source), "--db", str(database), "--replace"], repeat)
     for command in ("hotspots", "summary", "candidates"):
         found[command] = best([*TOOL, command, "--db", str(database), "--format", "json"], repeat)
