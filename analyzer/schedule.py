@@ -44,6 +44,7 @@ class Queue:
     sequence: KernelSequence
     options: AnalysisOptions
     _known: dict[tuple[int, int], Meeting | None] = field(default_factory=dict)
+    _steps_of: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def meeting(self, later: Call, earlier: Call) -> Meeting | None:
         """How `later` meets `earlier`; None where it is not issued after it and before its target starts."""
@@ -55,8 +56,8 @@ class Queue:
     def _meet(self, later: Call, earlier: Call) -> Meeting | None:
         own, own_depth = later.window.occurrences, later.window.dependency.depth
         theirs, depth = earlier.window.occurrences, earlier.window.dependency.depth
-        if theirs[-1] <= own[0] - own_depth or theirs[0] - depth > own[-1] - own_depth:
-            return None  # all of one is over before the other begins, as in steps of another batch size
+        if self._steps(later.window).isdisjoint(self._steps(earlier.window)):
+            return None  # windows lie inside steps: those of another batch size are steps of their own
         targets = _sample(own)
         issued = targets - own_depth
         last = np.searchsorted(theirs, issued + depth, side="right") - 1  # issued at or before `issued`
@@ -74,6 +75,12 @@ class Queue:
         lead = np.where(found, (ends[issued] - ends[before]) / NS_PER_US, np.inf)
         closest = np.quantile(lead, self.options.window_percentile, method="lower")
         return Meeting(float(closest))
+
+    def _steps(self, window: Window) -> frozenset[int]:
+        key = id(window)
+        if key not in self._steps_of:
+            self._steps_of[key] = frozenset(np.unique(self.sequence.step[window.occurrences]).tolist())
+        return self._steps_of[key]
 
     def taken(self, calls: Sequence[Call]) -> list[Taken]:
         """What the others take from each call: bytes still to be copied before it, bytes waiting in L2."""

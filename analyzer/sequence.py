@@ -93,9 +93,9 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     if step_ids != session.step_ids:
         keep = np.isin(columns["step_id"], np.array(step_ids, dtype=np.int64))
         columns = {name: values[keep] for name, values in columns.items()}
-    step, index = columns["step_id"], columns["sequence_index"]
-    if np.any(np.diff(step) < 0) or np.any((np.diff(index) < 0) & (np.diff(step) == 0)):
-        order = np.lexsort((index, step))
+    place_in_run = columns["step_id"].astype(np.int64) << 32 | columns["sequence_index"]
+    if np.any(np.diff(place_in_run) < 0):  # blocks of rows that several threads wrote: long ascending runs
+        order = np.argsort(place_in_run, kind="stable")
         columns = {name: values[order] for name, values in columns.items()}
     ordinal = _ordinals(columns["step_id"], step_ids)
     first = columns["step_id"][:1].tolist()

@@ -23,6 +23,7 @@ def figures(path: Path, kernels: int, repeat: int) -> tuple[Run, Run]:
     run([PYTHON, "-m", "bench.databases", "make", str(path), str(kernels)])
     print(f"{kernels:,} kernels as a database, {path.stat().st_size / 1e6:.1f} MB", flush=True)
     target = path.with_name("npu_roofline.duckdb")
+    target.unlink(missing_ok=True)  # one of an earlier version would be refused
     scans = []
     for _ in range(repeat):
         scanned = path.with_name("scan.duckdb")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -33,7 +32,6 @@ from .size import size
 from .summary import summary
 
 HELP_WIDTH = 100
-_GC_THRESHOLD = 50_000
 
 
 class InOrderOfQuestions(TyperGroup):
@@ -168,7 +166,5 @@ def _open_standard_streams() -> None:
 
 def main() -> None:
     """Entry point of the `npu-roofline` script."""
-    # A command is short and makes hardly a cycle; looking for them costs a twentieth of its time.
-    gc.set_threshold(_GC_THRESHOLD)
     _open_standard_streams()
     sys.exit(run(sys.argv[1:]))
