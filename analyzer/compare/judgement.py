@@ -250,10 +250,12 @@ def _interval(
     half = quantiles * root * spread.noise_us * _median_cost(before, after, statistic)
     low, high = delta - half, delta + half
     if enough.any():
+        sides = [getattr(side, statistic)[enough] for side in (before, after)]
+        # Each side with either seed, so that the interval of the swapped runs is this one, mirrored.
         moves = [
-            resampled_medians(getattr(side, statistic)[enough], options.resamples, seed)
-            - _center(getattr(side, statistic)[enough])[:, None]
-            for seed, side in enumerate((before, after))
+            np.hstack([resampled_medians(values, options.resamples, seed) for seed in seeds])
+            - _center(values)[:, None]
+            for values, seeds in zip(sides, ((0, 1), (1, 0)), strict=True)
         ]
         ends = np.quantile(moves[1] - moves[0], (1 - upper, upper), axis=1)
         low[enough], high[enough] = delta[enough] + ends[0], delta[enough] + ends[1]

@@ -54,6 +54,22 @@ class Pair:
 
 def pair_places(before: Sequence[Place], after: Sequence[Place]) -> list[Pair]:
     """Pair every place of both sides exactly once; in the order of the step, new ones at their own place."""
+    # Where several pairings are equally good, the same one is found whichever run is named first.
+    if _content(before) > _content(after):
+        return sorted((_swapped(pair) for pair in _paired(after, before)), key=_order)
+    return sorted(_paired(before, after), key=_order)
+
+
+def _content(places: Sequence[Place]) -> list[tuple[tuple[int, int, int, str, int], bool, float]]:
+    return sorted((_place_order(place), place.busy, place.calls) for place in places)
+
+
+def _swapped(pair: Pair) -> Pair:
+    return Pair(pair.after, pair.before, {"new": "gone", "gone": "new"}.get(pair.how, pair.how))
+
+
+def _paired(before: Sequence[Place], after: Sequence[Place]) -> list[Pair]:
+    """The passes one after the other."""
     left, right = _Side(before), _Side(after)
     pairs: list[Pair] = []
     for busy in (True, False):
@@ -68,8 +84,7 @@ def pair_places(before: Sequence[Place], after: Sequence[Place]) -> list[Pair]:
         pairs += _aligned(left.in_order(), right.in_order())
         left.take(pairs, "before")
         right.take(pairs, "after")
-    pairs = _absorb(pairs, left.free(), right.free(), left.has_layers != right.has_layers)
-    return sorted(pairs, key=_order)
+    return _absorb(pairs, left.free(), right.free(), left.has_layers != right.has_layers)
 
 
 class _Side:

@@ -98,7 +98,7 @@ def test_no_room_for_staging_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise duckdb.IOException("Could not write file: No space left on device")
 
-    monkeypatch.setattr("npu_roofline.ingest.stage.create_schema", full)
+    monkeypatch.setattr("npu_roofline.ingest.stage.create_tables", full)
     with pytest.raises(InputMissing, match="No space left") as caught, stage([ranks(tmp_path, 1)]):
         pass
     assert "TMPDIR" in caught.value.hint

@@ -48,3 +48,12 @@ def test_any_comparison_reconciles_and_is_the_reverse_of_its_swap(
     itself = compare(one, one)
     assert {row.change for row in itself.rows} <= {"same"}
     assert itself.extras["sentence"].startswith("No difference")
+
+
+def test_equally_good_pairings_are_settled_alike_both_ways() -> None:
+    """One matmul a step among collectives against three in one step: once paired otherwise when swapped."""
+    cube = Op(type="MatMulV2", us=0.0, wait=0.0, core="AI_CORE", stream=2, at=None)
+    link = Op(type="MatMulV2", us=0.0, wait=0.0, core="COMMUNICATION", stream=2, at=None)
+    before = run([[cube], [link, cube, link], [cube, link], [link, cube, link]], "one")
+    after = run([[cube, cube, cube]], "other")
+    assert len(compare(before, after).rows) == len(compare(after, before).rows)

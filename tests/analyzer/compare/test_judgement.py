@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from npu_roofline.analyzer.compare.judgement import Judgement, Samples, judge
 from npu_roofline.analyzer.options import AnalysisOptions
@@ -153,6 +153,7 @@ steps = st.lists(st.floats(5.0, 50.0), min_size=2, max_size=12)
 
 
 @given(steps, steps)
+@example([5.0] * 7 + [7.0], [5.0] * 2 + [6.0] * 2 + [7.0] * 6)  # resampled, and near the threshold
 def test_swapping_the_sides_negates_everything(before: list[float], after: list[float]) -> None:
     """Change and interval change sign and every label its direction, for any two sides."""
     one, other = judged(before, after), judged(after, before)
