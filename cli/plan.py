@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from .model_options import NamedModel
-from .options import LARGEST_GB_S, LARGEST_MIB, Language, Output, Selection
+from .options import Language, Output, Selection
+from .window_rules import WindowRules
 
 if TYPE_CHECKING:
     from ..analyzer.answer import Answer
 
 Mode = Literal["eager", "ge_graph", "npugraph_ex"]
-
-
-@dataclass(frozen=True)
-class PlanRules:
-    """What the user may set of the sizes; `candidates` explains each."""
-
-    coefficient: Annotated[
-        float | None,
-        typer.Option(
-            "--coefficient", metavar="C", min=0.01, max=1, help="Share of a weight to ask for. [default: 0.5]"
-        ),
-    ] = None
-    allow_comm_windows: Annotated[
-        bool, typer.Option("--allow-comm-windows", help="Let collectives stand inside a window.")
-    ] = False
-    cap_mib: Annotated[
-        float | None,
-        typer.Option(
-            "--cap-mib", metavar="MIB", min=0.01, max=LARGEST_MIB, help="Never ask for more, in MiB."
-        ),
-    ] = None
-    eta: Annotated[
-        float | None,
-        typer.Option(
-            "--eta", metavar="X", min=0.01, max=1, help="Share of the spare bandwidth. [default: 0.65]"
-        ),
-    ] = None
-    cmo_gb_s: Annotated[
-        float | None,
-        typer.Option(
-            "--cmo-gb-s",
-            metavar="GB/S",
-            min=1,
-            max=LARGEST_GB_S,
-            help="Prefetch bandwidth measured on your board.",
-        ),
-    ] = None
 
 
 def plan(
@@ -78,7 +42,7 @@ def plan(
             "--code", metavar="DIR", help="Write prefetch_plan.py and prefetch_ab.py there as well."
         ),
     ] = None,
-    rules: PlanRules,
+    rules: WindowRules,
     model: NamedModel,
     selection: Selection,
     output: Output,
@@ -98,11 +62,7 @@ def plan(
             mode=mode,
             lang=lang,
             vllm_ascend=vllm_ascend,
-            coefficient=rules.coefficient,
-            allow_comm_windows=rules.allow_comm_windows,
-            cap_mib=rules.cap_mib,
-            eta=rules.eta,
-            cmo_gb_s=rules.cmo_gb_s,
+            **asdict(rules),
             roles=model.roles(),
         )
     if code is not None and answer.rows:

@@ -126,9 +126,9 @@ def attention_tree(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]
 def _gqa(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]:
     found = [
         f"{each.file}:{each.line} class {each.name}" for each in code.classes if each.kind == "attention"
-    ]
+    ] or evidence(code.classes, conventions()["trees"]["attention_calls"])
     if not found:
-        return (TreeStep("attention", "architecture", "no attention in this code", ()),)
+        return (TreeStep("attention", "architecture", "none recognised in this code", ()),)
     heads, kv_heads = config.number("heads"), config.number("kv_heads")
     kind = "GQA or MHA (no config)"
     if heads is not None:
@@ -159,7 +159,7 @@ def moe_tree(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]:
     places = [f"{each.file}:{each.line} class {each.name}" for each in classes]
     experts = config.says("experts")
     if not classes and not experts:
-        return (TreeStep("moe", "experts", "no: dense feed-forward only", ()),)
+        return (TreeStep("moe", "experts", "none recognised in this code", ()),)
     steps = [TreeStep("moe", "experts", "yes", (*places, *([experts] if experts else [])))]
     steps.append(_gate(classes, config))
     dispatch = evidence(classes, words["dispatch"])

@@ -98,7 +98,7 @@ def test_vllm_code_names_the_layers_that_a_plugin_replaces(tmp_path: Path) -> No
         (CANN, "big", {"architecture": "MLA (latent KV)", "indexer": "no", "absorb in the code": "yes",
                        "gate": "sigmoid: npu_moe_gating_top_k", "decode": "npu_moe_distribute_dispatch_v2"}),
         (INDEXER, "big", {"indexer": "yes", "prefill and decode": "npu_lightning"}),
-        (EMPTY, None, {"architecture": "no attention", "experts": "no"}),
+        (EMPTY, None, {"architecture": "none recognised", "experts": "no"}),
     ],
 )  # fmt: skip
 def test_the_trees(tmp_path: Path, text: str, config: str | None, expected: dict[str, str]) -> None:
@@ -107,6 +107,18 @@ def test_the_trees(tmp_path: Path, text: str, config: str | None, expected: dict
     steps = {step.question: step.answer for step in answer.extras["trees"]}
     for question, words in expected.items():
         assert words in steps[question], question
+
+
+def test_attention_is_known_by_its_call(tmp_path: Path) -> None:
+    """A class of any name that calls attention is attention: the tree names the line of the call, line 4."""
+    text = (
+        "import torch\nfrom torch import nn\nclass Mixer(nn.Module):\n"
+        "    def forward(self, q, k, v): return nn.functional.scaled_dot_product_attention(q, k, v)\n"
+    )
+    steps = {(step.tree, step.question): step for step in asked(tmp_path, text).extras["trees"]}
+    assert steps["attention", "architecture"].answer == "GQA or MHA (no config)"
+    assert ":4 " in steps["attention", "architecture"].evidence[0]
+    assert steps["moe", "experts"].answer == "none recognised in this code"
 
 
 def test_every_decided_branch_names_its_evidence(tmp_path: Path) -> None:
