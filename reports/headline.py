@@ -59,11 +59,12 @@ def coverage_line(coverage: Coverage) -> str:
 
 def percent(share: float) -> str:
     """A share for a sentence: '43 %'; never rounded down to nothing or up to everything."""
+    share = round(share, 9)  # sums of the same doubles differ in their last digits
     if 0 < share < 0.0005:
         return "<0.1 %"
     if 0.9995 <= share < 1:
         return ">99.9 %"
-    whole = 0.0995 <= share < 0.995 or share == 0 or share >= 1  # sums differ in their last digits
+    whole = 0.0995 <= share < 0.995 or share == 0 or share >= 1
     return format_share(share, 0 if whole else 1)
 
 
