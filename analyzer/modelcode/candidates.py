@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,12 +14,18 @@ from ..answer_fusion import CodeCandidate, UsedRow
 from ..fusion.constraints import FAILS, within_limits
 from ..fusion.rules import rule_book
 from .config import PER_RANK, ModelConfig
-from .events import Event, Function, ModelClass, ModelCode, conventions
+from .conventions import conventions
+from .events import Function, ModelClass, ModelCode
 from .facts import functions_of
+from .steps import Event
 
 READY, PREPARE, REFUSED = "ready", "needs_preparation", "not_adaptable"
 _BETWEEN = 3
-_PATTERN_KEYS = {"rule", "tokens", "attributes", "kinds", "within", "phases", "prepare", "limits"}
+_LOOSE = "(module)"  # functions outside classes
+_PATTERN_KEYS = {
+    *("rule", "tokens", "attributes", "kinds", "within", "phases", "prepare", "limits"),
+    *("through_calls", "activation"),
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class CodePattern:
     phases: frozenset[str]
     prepare: tuple[Mapping[str, str], ...]
     limits: tuple[Mapping[str, Any], ...]
+    through_calls: bool = False  # the chain may go on in a method that is called
+    activation: frozenset[str] = frozenset()  # names of the activation that the call computes
 
 
 # A pattern at one place: the class, the function (None for its attributes), the events.
@@ -42,13 +50,14 @@ Place = tuple[ModelClass, Function | None, tuple[Event, ...], CodePattern]
 
 @cache
 def code_patterns() -> tuple[CodePattern, ...]:
-    """patterns.toml. ValueError names an entry that is wrong."""
-    text = (
-        resources.files("npu_roofline.analyzer.modelcode")
-        .joinpath("patterns.toml")
-        .read_text(encoding="utf-8")
-    )
-    return tuple(_pattern(entry) for entry in tomllib.loads(text)["pattern"])
+    """The patterns of patterns.toml. ValueError names an entry that is wrong."""
+    return tuple(_pattern(entry) for entry in _tables()["pattern"])
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    file = resources.files("npu_roofline.analyzer.modelcode").joinpath("patterns.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _pattern(entry: Mapping[str, Any]) -> CodePattern:
@@ -68,24 +77,35 @@ def _pattern(entry: Mapping[str, Any]) -> CodePattern:
         frozenset(entry.get("phases", ("prefill", "decode", "both"))),
         tuple(entry.get("prepare", ())),
         tuple(entry.get("limits", ())),
+        entry.get("through_calls", False),
+        frozenset(entry.get("activation", ())),
     )
 
 
 def used_operators(code: ModelCode) -> tuple[UsedRow, ...]:
     """Calls of fused operators that the code makes already, with the places."""
-    prefixes = tuple(conventions()["operators"]["prefixes"])
     places: dict[str, list[str]] = {}
     phases: dict[str, set[str]] = {}
     for each, function in functions_of(code):
         for event in function.events:
-            if event.name.startswith(prefixes):
-                name = event.name.split(".")[-1]
+            name = operator_name(event.name)
+            if name:
                 places.setdefault(name, []).append(f"{each.file}:{event.line}")
                 phases.setdefault(name, set()).add(event.phase)
     return tuple(
         UsedRow(name, len(found), tuple(found), "/".join(sorted(phases[name])), _rule_of(name))
         for name, found in sorted(places.items())
     )
+
+
+def operator_name(call: str) -> str:
+    """The operator that a call as written runs; '' for one that is none, such as a stream or a workspace."""
+    words = conventions()["operators"]
+    if not call.startswith(tuple(words["prefixes"])) or call.startswith(tuple(words["runtime"])):
+        return ""
+    parts = call.split(".")
+    name = parts[-2] if parts[-1] in words["overloads"] else parts[-1]
+    return "" if any(part in name for part in words["controls"]) else name
 
 
 def _rule_of(call: str) -> str:
@@ -97,21 +117,64 @@ def _rule_of(call: str) -> str:
 
 def code_candidates(code: ModelCode, config: ModelConfig, paged: bool) -> tuple[CodeCandidate, ...]:
     """What could be replaced, in the order of files and lines; a longer pattern takes its lines first."""
-    found: dict[
-        tuple[str, str], list[tuple[ModelClass, Function | None, tuple[Event, ...], CodePattern]]
-    ] = {}
+    found: dict[tuple[str, str], list[Place]] = {}
     for each in code.classes:
         calls = {event.name.split(".")[-1] for function in each.functions for event in function.events}
         for pattern in sorted(code_patterns(), key=lambda pattern: -len(pattern.tokens)):
             rule = rule_book().rule(pattern.rule)
-            if pattern.kinds and each.kind not in pattern.kinds:
-                continue
             if calls & {rule.api.split(" ")[0], *rule.also}:
                 continue  # the class calls it already
-            for function, events in _places(each, pattern):
-                found.setdefault((each.name, pattern.rule), []).append((each, function, events, pattern))
+            for function, events in places_of(each, pattern):
+                if _computes(each, events, pattern, config):
+                    found.setdefault((each.name, pattern.rule), []).append((each, function, events, pattern))
+    _join_functions(found)
     rows = [_candidate(places, code, config, paged) for places in found.values()]
+    rows = [_with_alternatives(row, rows) for row in rows]
     return tuple(sorted(rows, key=lambda row: (*_place_of(row), row.rule)))
+
+
+def _with_alternatives(row: CodeCandidate, rows: Sequence[CodeCandidate]) -> CodeCandidate:
+    """A function that the class calls is the same place as the class."""
+    rules = {rule for group in _tables()["alternatives"] if row.rule in group for rule in group} - {row.rule}
+    others = [
+        f"{other.api} ({other.id})" for other in rows
+        if other.rule in rules and (other.module == row.module or _LOOSE in (other.module, row.module))
+    ]  # fmt: skip
+    if not others:
+        return row
+    return replace(
+        row, check=(*row.check, f"for the same code as {', '.join(others)}: take what covers more")
+    )
+
+
+def _join_functions(found: dict[tuple[str, str], list[Place]]) -> None:
+    """A function that one class alone hands its work to is part of the candidate of that class."""
+    for key in [key for key in found if key[0] == ""]:
+        names = {function.name for _, function, _, _ in found[key] if function is not None}
+        users = [
+            other for other, places in found.items()
+            if other[0] and other[1] == key[1] and names & set(places[0][0].words)
+        ]  # fmt: skip
+        if len(users) == 1:
+            found[users[0]] += found.pop(key)
+
+
+def _computes(each: ModelClass, events: Sequence[Event], pattern: CodePattern, config: ModelConfig) -> bool:
+    """Whether the activation of a place is one that the call computes; one that is not told may be SiLU."""
+    if not pattern.activation:
+        return True
+    told = [_activation(each, event, config) for event in events if event.token == "activation"]
+    return all("silu" in pattern.activation if name is None else name in pattern.activation for name in told)
+
+
+def _activation(each: ModelClass, event: Event, config: ModelConfig) -> str | None:
+    attribute = each.attributes.get(event.name.removeprefix("self."))
+    if attribute is None or not attribute.constructor:
+        return None
+    if attribute.constructor == "ACT2FN":
+        value = config.values.get("activation")
+        return None if value is None else str(value).lower()
+    return attribute.constructor.split(".")[-1].lower()
 
 
 def _place_of(row: CodeCandidate) -> tuple[str, int]:
@@ -120,7 +183,10 @@ def _place_of(row: CodeCandidate) -> tuple[str, int]:
     return file, int(lines.split("-")[0])
 
 
-def _places(each: ModelClass, pattern: CodePattern) -> list[tuple[Function | None, tuple[Event, ...]]]:
+def places_of(each: ModelClass, pattern: CodePattern) -> list[tuple[Function | None, tuple[Event, ...]]]:
+    """Where a pattern stands in a class: the function (None for its attributes) and the events."""
+    if pattern.kinds and each.kind not in pattern.kinds:
+        return []
     if pattern.attributes:
         if not pattern.attributes <= set(each.attributes):
             return []
@@ -128,12 +194,29 @@ def _places(each: ModelClass, pattern: CodePattern) -> list[tuple[Function | Non
             Event(name, name, each.attributes[name].line, "both") for name in sorted(pattern.attributes)
         )
         return [(None, tuple(sorted(events, key=lambda event: event.line)))]
-    found = []
-    for function in each.functions:
-        for events in match_tokens(function.events, pattern):
-            if {event.phase for event in events} & pattern.phases:
-                found.append((function, events))
-    return found
+    found = [
+        (function, events) for function in each.functions for events in match_tokens(function.events, pattern)
+    ]
+    if pattern.through_calls:
+        taken = {id(event) for _, events in found for event in events}
+        found += [
+            (function, events)
+            for function in each.functions
+            for events in match_tokens(_with_called(function, each), pattern)
+            if not taken & {id(event) for event in events}
+        ]
+    return [place for place in found if {event.phase for event in place[1]} & pattern.phases]
+
+
+def _with_called(function: Function, each: ModelClass) -> tuple[Event, ...]:
+    """The events of a method with those of the methods of its class that it calls, in their place."""
+    methods = {other.name: other.events for other in each.functions if other is not function}
+    events: list[Event] = []
+    for event in function.events:
+        events.append(event)
+        if event.name == f"self.{event.token}":
+            events += methods.get(event.token, ())
+    return tuple(events)
 
 
 def match_tokens(events: Sequence[Event], pattern: CodePattern) -> list[tuple[Event, ...]]:
@@ -175,14 +258,16 @@ def _candidate(
     each, _, _, pattern = places[0]
     rule = rule_book().rule(pattern.rule)
     refused, unknown = _limits(pattern, config)
-    prepare = [entry["text"] for entry in pattern.prepare if _applies(entry.get("if"), each, code, paged)]
+    prepare = [
+        entry["text"] for entry in pattern.prepare if _applies(entry.get("if"), each, code, config, paged)
+    ]
     check = [
         f"for inference: {limit.values['text']}" if limit.check == "inference" else str(limit.values["text"])
         for limit in rule.constraints
         if limit.check in ("manual", "inference", "prefill") and "text" in limit.values
     ]
     verdict = REFUSED if refused else PREPARE if prepare or unknown else READY
-    lines = [_lines(owner, events) for owner, _, events, _ in places]
+    lines = [line for owner, _, events, _ in places for line in _lines(owner, events)]
     functions = dict.fromkeys(function.name for _, function, _, _ in places if function is not None)
     phases = {event.phase for _, _, events, _ in places for event in events}
     if len(pattern.phases) == 1:
@@ -192,9 +277,9 @@ def _candidate(
         verdict=verdict,
         api=rule.api,
         rule=rule.id,
-        module=each.name or "(module)",
+        module=each.name or _LOOSE,
         functions=tuple(functions),
-        code=tuple(lines),
+        code=tuple(dict.fromkeys(lines)),
         phase=min(phases) if len(phases) == 1 else "both",
         prepare=(*prepare, *unknown),
         constraint=refused,
@@ -203,10 +288,17 @@ def _candidate(
     )
 
 
-def _lines(owner: ModelClass, events: Sequence[Event]) -> str:
-    """'file:first-last', or 'file:line' for one."""
-    first, last = events[0].line, events[-1].line
-    return f"{owner.file}:{first}" if first == last else f"{owner.file}:{first}-{last}"
+def _lines(owner: ModelClass, events: Sequence[Event]) -> list[str]:
+    """'file:first-last', or 'file:line' for one; a chain that goes on in a method above is two places."""
+    runs: list[list[int]] = []
+    for event in events:
+        if runs and event.line >= runs[-1][-1]:
+            runs[-1].append(event.line)
+        else:
+            runs.append([event.line])
+    return [
+        f"{owner.file}:{run[0]}" if run[0] == run[-1] else f"{owner.file}:{run[0]}-{run[-1]}" for run in runs
+    ]
 
 
 def _limits(pattern: CodePattern, config: ModelConfig) -> tuple[str | None, list[str]]:
@@ -233,10 +325,17 @@ def _wanted(limit: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {limit[key]}" for key in keys if key in limit)
 
 
-def _applies(condition: str | None, each: ModelClass, code: ModelCode, paged: bool) -> bool:
+def _applies(
+    condition: str | None, each: ModelClass, code: ModelCode, config: ModelConfig, paged: bool
+) -> bool:
     """Whether a preparation is needed: always without a condition."""
     if condition is None:
         return True
+    if condition == "activation_not_told":
+        return "ACT2FN" in each.words and config.values.get("activation") is None
+    if condition == "experts_apart":
+        return not any("expert" in " ".join(a.arguments) and a.constructor.endswith("Parameter")
+                       for a in each.attributes.values())  # fmt: skip
     if condition == "separate_gate_up":
         return {"gate_proj", "up_proj"} <= set(each.attributes)
     if condition == "no_paged_cache":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputMissing, UnsupportedExport
-from .events import conventions
+from .conventions import conventions
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..answer_fusion import FactRow, ModuleRow, TreeStep
+from ..answer_fusion import FactRow, ModuleRow
 from .config import ModelConfig
-from .events import Attribute, Function, ModelClass, ModelCode, conventions
+from .conventions import conventions
+from .events import Function, ModelClass, ModelCode
+from .steps import Attribute
 
 
 def evidence(classes: Iterable[ModelClass], words: Sequence[str]) -> list[str]:
@@ -15,47 +17,117 @@ def evidence(classes: Iterable[ModelClass], words: Sequence[str]) -> list[str]:
     for each in classes:
         for word in words:
             line = next((line for name, line in each.words.items() if _is_word(name, word)), None)
-            same_line = any(f"{each.file}:{line} " in text and word in text for text in found.values())
+            shown = word.removeprefix("=")
+            place = f"{each.file}:{line} "
+            same_line = any(text.startswith(place) and (shown in text or text.removeprefix(place) in shown)
+                            for text in found.values())  # fmt: skip
             if line is not None and word not in found and not same_line:
-                found[word] = f"{each.file}:{line} {word}"
+                found[word] = f"{each.file}:{line} {shown}"
     return list(found.values())
 
 
 def _is_word(name: str, word: str) -> bool:
-    """The name itself, its last part, or a part between underscores of a longer word."""
-    return name == word or name.endswith(f".{word}") or (len(word) > 5 and word in name)
+    """The name itself or its last part; for a longer word also a part of it that follows an underscore
+    (ep_size is in moe_ep_size and not in step_size); `=word` is the name and nothing else.
+    """
+    if word.startswith("="):
+        return name == word[1:]
+    if name == word or name.endswith(f".{word}"):
+        return True
+    if len(word) <= 5 or word not in name:
+        return False
+    return not word.islower() or f"_{word}" in f"_{name}".replace(".", "_")
 
 
 def facts(code: ModelCode, config: ModelConfig) -> tuple[FactRow, ...]:
     """KV cache organisation and write style, quantisation, parallelism, phases."""
     tables = conventions()
-    rows = [_phases(code)]
-    attention = [each for each in code.classes if each.kind in ("attention", "block", "model", "head", "")]
-    paged = evidence(attention, tables["cache"]["paged"])
-    contiguous = evidence(attention, tables["cache"]["contiguous"])
-    organisation = "paged" if paged else "contiguous" if contiguous else "not told by this code"
-    rows.append(FactRow("KV cache", organisation, tuple(paged or contiguous)))
-    slots = evidence(attention, tables["cache"]["slot_write"])
-    lengths = evidence(attention, tables["cache"]["length_write"])
-    style = (
-        "by slot (slot_mapping, cache_index)" if slots else "by length (kv_len, start_pos)" if lengths else ""
-    )
-    rows.append(FactRow("KV cache write", style or "not told by this code", tuple(slots or lengths)))
+    rows = [_phases(code), *_cache(code)]
     rows.append(_quantisation(code, config))
     for name in ("tp", "ep", "dp", "sp"):
         found = evidence(code.classes, tables["parallel"][name])
         if found:
             rows.append(FactRow(f"parallelism: {name}", "handled", tuple(found)))
-    supplied = [
-        f"{each.file}:{attribute.line} {attribute.name} = {attribute.constructor}"
+    rows += [
+        FactRow("layers supplied", tables["framework"]["owners"][owner], tuple(places))
+        for owner, places in supplied_layers(code).items()
+    ]
+    return tuple(rows)
+
+
+def has_paged_cache(known: Iterable[FactRow]) -> bool:
+    """Whether the facts say that the KV cache is paged."""
+    return any(row.fact == "KV cache" and row.value.startswith("paged") for row in known)
+
+
+def _cache(code: ModelCode) -> tuple[FactRow, FactRow]:
+    """How the KV cache is laid out and written: by words of the code, else by the layer that holds it."""
+    words = conventions()["cache"]
+    concerned = [each for each in code.classes if each.kind in ("attention", "block", "model", "head", "")]
+    layers = attention_layers(code)
+    paged, slots = evidence(concerned, words["paged"]), evidence(concerned, words["slot_write"])
+    contiguous, lengths = evidence(concerned, words["contiguous"]), evidence(concerned, words["length_write"])
+    handed = evidence(concerned, words["handed_in"])
+    organisation = FactRow("KV cache", "not told by this code", ())
+    for found, value in (
+        (paged, "paged"),
+        (layers, "paged, in the attention layer of the framework"),
+        (evidence(concerned, words["page_size"]), "paged"),
+        (contiguous, "contiguous"),
+        (handed, "contiguous and growing, unless the caller hands in a static cache"),
+    ):
+        if found:
+            organisation = FactRow("KV cache", value, tuple(found))
+            break
+    for found, value in (
+        (slots, "by slot (slot_mapping, cache_index)"),
+        (layers, "by slot, in the attention layer of the framework"),
+        (lengths, "by length (kv_len, start_pos)"),
+        (handed, "by the update of the cache object"),
+    ):
+        if found:
+            return organisation, FactRow("KV cache write", value, tuple(found))
+    return organisation, FactRow("KV cache write", "not told by this code", ())
+
+
+def supplied_layers(code: ModelCode) -> dict[str, list[str]]:
+    """Framework -> 'file:line name = Layer' of the layers that it supplies, by what is imported."""
+    table = conventions()["framework"]
+    defined = {each.name for each in code.classes}
+    found: dict[str, list[str]] = {}
+    for each in code.classes:
+        for attribute in each.attributes.values():
+            if attribute.constructor in table["layers"] and attribute.constructor not in defined:
+                owner = _owner(attribute, code)
+                found.setdefault(owner, []).append(_made(each, attribute))
+    return found
+
+
+def attention_layers(code: ModelCode) -> list[str]:
+    """Attention layers of a framework among the attributes: they hold the cache and the attention itself."""
+    names = conventions()["framework"]["attention"]
+    return [
+        _made(each, attribute)
         for each in code.classes
         for attribute in each.attributes.values()
-        if attribute.constructor in tables["framework"]["layers"]
+        if attribute.constructor in names and _owner(attribute, code) != "other"
     ]
-    if supplied:
-        value = "of vLLM: vllm-ascend replaces them, look at its ops/ and attention/ for what is fused"
-        rows.append(FactRow("layers supplied", value, tuple(supplied)))
-    return tuple(rows)
+
+
+def _owner(attribute: Attribute, code: ModelCode) -> str:
+    """By the import of the layer; without one, by the only framework that is imported from."""
+    owners = conventions()["framework"]["owners"]
+    module = code.imports.get(attribute.constructor)
+    modules = code.imports.values() if module is None else [module]
+    roots = {each.split(".")[0] for each in modules} & set(owners)
+    return roots.pop() if len(roots) == 1 else "other"
+
+
+def _made(each: ModelClass, attribute: Attribute) -> str:
+    return f"{each.file}:{attribute.line} {attribute.name} = {attribute.constructor}"
+
+
+_OTHER = {"prefill": "decode", "decode": "prefill"}
 
 
 def _phases(code: ModelCode) -> FactRow:
@@ -78,7 +150,7 @@ def _phases(code: ModelCode) -> FactRow:
         if told == {"prefill", "decode"}
         else "one path"
         if not told
-        else f"only {told.pop()}"
+        else f"a branch for {(only := told.pop())} only, {_OTHER[only]} takes the common path"
     )
     return FactRow("prefill and decode", value, tuple(places[:12]))
 
@@ -88,113 +160,21 @@ def _quantisation(code: ModelCode, config: ModelConfig) -> FactRow:
     if config.quantization:
         method = config.quantization.get("quant_method") or config.quantization.get("quant_type") or "named"
         return FactRow("quantisation", str(method), (f"quantization_config in {config.file}",))
-    for kind in ("w4a16", "w8a8c8", "w8a8"):
-        found = evidence(code.classes, tables[kind])
-        if found:
-            return FactRow("quantisation", f"code for {kind}", tuple(found))
+    found = {kind: evidence(code.classes, tables[kind]) for kind in ("w4a16", "w4a8", "w8a8", "c8")}
+    kinds = [kind for kind, places in found.items() if places]
+    if kinds:
+        places = tuple(dict.fromkeys(place for each in found.values() for place in each))
+        return FactRow("quantisation", f"code for {', '.join(kinds)}", places)
     hook = evidence(code.classes, tables["hook"])
-    return FactRow(
-        "quantisation", "decided at run time (quant_config)" if hook else "none, 16-bit weights", tuple(hook)
+    if hook:
+        return FactRow("quantisation", "decided at run time (quant_config)", tuple(hook))
+    linear = next(
+        (_made(each, a) for each in code.classes for a in each.attributes.values() if a.kind == "linear"),
+        None,
     )
-
-
-def attention_tree(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]:
-    """Architecture, indexer, and the chain for each phase."""
-    words = conventions()["trees"]
-    classes = [each for each in code.classes if each.kind != "moe"]
-    mla = evidence(classes, words["mla"]) or [text for text in [config.says("kv_lora_rank")] if text]
-    if not mla:
-        return _gqa(code, config)
-    steps = [TreeStep("attention", "architecture", "MLA (latent KV)", tuple(mla))]
-    indexer = evidence(classes, words["indexer"]) or [text for text in [config.says("index_top_k")] if text]
-    steps.append(TreeStep("attention", "indexer", "yes" if indexer else "no", tuple(indexer)))
-    if indexer:
-        chain = (
-            "one path: npu_mla_prolog_v3 -> npu_lightning_indexer -> npu_sparse_flash_attention -> V absorb"
-        )
-        steps.append(TreeStep("attention", "prefill and decode", chain, ()))
-        return tuple(steps)
-    prefill = "step projections, K and V expanded, npu_fused_infer_attention_score"
-    decode = "absorbed (by hand or npu_mla_prolog_v3), npu_fused_infer_attention_score, V absorb"
-    absorb = evidence(classes, words["absorb"])
-    steps.append(TreeStep("attention", "prefill", prefill, ()))
-    steps.append(TreeStep("attention", "decode", decode, tuple(absorb)))
-    steps.append(TreeStep("attention", "absorb in the code", "yes" if absorb else "no", tuple(absorb)))
-    return tuple(steps)
-
-
-def _gqa(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]:
-    found = [
-        f"{each.file}:{each.line} class {each.name}" for each in code.classes if each.kind == "attention"
-    ] or evidence(code.classes, conventions()["trees"]["attention_calls"])
-    if not found:
-        return (TreeStep("attention", "architecture", "none recognised in this code", ()),)
-    heads, kv_heads = config.number("heads"), config.number("kv_heads")
-    kind = "GQA or MHA (no config)"
-    if heads is not None:
-        shared = kv_heads is not None and kv_heads < heads
-        kind = f"GQA, {heads} heads on {kv_heads}" if shared else f"MHA, {heads} heads"
-    says = [text for text in (config.says("heads"), config.says("kv_heads")) if text]
-    return (
-        TreeStep("attention", "architecture", kind, (*found, *says)),
-        TreeStep(
-            "attention",
-            "prefill",
-            "q, k, v of the batch -> npu_fused_infer_attention_score, sparse_mode 3",
-            (),
-        ),
-        TreeStep(
-            "attention",
-            "decode",
-            "KV cache -> npu_fused_infer_attention_score with actual_seq_lengths_kv",
-            (),
-        ),
-    )
-
-
-def moe_tree(code: ModelCode, config: ModelConfig) -> tuple[TreeStep, ...]:
-    """Whether there are experts, how they are chosen, and the chain for each phase."""
-    words = conventions()["trees"]
-    classes = [each for each in code.classes if each.kind in ("moe", "router")]
-    places = [f"{each.file}:{each.line} class {each.name}" for each in classes]
-    experts = config.says("experts")
-    if not classes and not experts:
-        return (TreeStep("moe", "experts", "none recognised in this code", ()),)
-    steps = [TreeStep("moe", "experts", "yes", (*places, *([experts] if experts else [])))]
-    steps.append(_gate(classes, config))
-    dispatch = evidence(classes, words["dispatch"])
-    exchange = evidence(classes, words["all_to_all"])
-    ep = evidence(classes, conventions()["parallel"]["ep"])
-    prefill = "npu_moe_init_routing_v2 -> npu_grouped_matmul -> npu_moe_finalize_routing"
-    if exchange or ep:
-        prefill = (
-            "npu_moe_init_routing_v2 -> AllToAll -> npu_moe_re_routing -> npu_grouped_matmul -> "
-            "npu_moe_finalize_routing"
-        )
-    steps.append(TreeStep("moe", "prefill", prefill, tuple(exchange or ep)))
-    decode = "npu_moe_distribute_dispatch_v2 -> npu_grouped_matmul -> npu_moe_distribute_combine_v2"
-    decode = decode if dispatch or exchange or ep else f"{prefill} (no expert parallelism in this code)"
-    steps.append(TreeStep("moe", "decode", decode, tuple(dispatch or exchange or ep)))
-    shared = evidence(classes, words["shared_expert"])
-    steps.append(TreeStep("moe", "shared expert", "yes" if shared else "no", tuple(shared)))
-    return tuple(steps)
-
-
-def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
-    words = conventions()["trees"]
-    says = config.says("scoring")
-    sigmoid, softmax = evidence(classes, words["sigmoid_gate"]), evidence(classes, words["softmax_gate"])
-    if "sigmoid" in str(config.values.get("scoring", "")):
-        return TreeStep("moe", "gate", "sigmoid: npu_moe_gating_top_k", (says, *sigmoid))
-    if "softmax" in str(config.values.get("scoring", "")):
-        return TreeStep("moe", "gate", "softmax: npu_moe_gating_top_k_softmax", (says, *softmax))
-    if sigmoid and not any(text.endswith(" softmax") for text in softmax):
-        return TreeStep("moe", "gate", "sigmoid or noaux: npu_moe_gating_top_k", tuple(sigmoid))
-    if softmax and not sigmoid:
-        return TreeStep("moe", "gate", "softmax: npu_moe_gating_top_k_softmax", tuple(softmax))
-    both = (*sigmoid, *softmax)
-    text = "both are in the code, --model-config decides" if both else "not told by this code"
-    return TreeStep("moe", "gate", text, both)
+    if linear is None:
+        return FactRow("quantisation", "not told by this code", ())
+    return FactRow("quantisation", "none named: 16-bit weights", (linear,))
 
 
 def modules(code: ModelCode) -> tuple[ModuleRow, ...]:

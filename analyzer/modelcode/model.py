@@ -11,8 +11,9 @@ from ..answer import Answer
 from ..answer_fusion import CodeCandidate
 from .candidates import PREPARE, READY, REFUSED, code_candidates, used_operators
 from .config import read_config
+from .decisions import attention_tree, moe_tree
 from .events import read_model
-from .facts import attention_tree, facts, modules, moe_tree
+from .facts import facts, has_paged_cache, modules
 
 _ORDER = (READY, PREPARE, REFUSED)
 
@@ -25,8 +26,7 @@ def fuse_model(files: Sequence[Path], model_config: Path | None = None) -> Answe
     code = read_model(files)
     config = read_config(model_config)
     known = facts(code, config)
-    paged = any(row.fact == "KV cache" and row.value == "paged" for row in known)
-    rows = code_candidates(code, config, paged)
+    rows = code_candidates(code, config, has_paged_cache(known))
     ordered = tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict)))
     used = used_operators(code)
     notes = list(code.notes)

@@ -12,8 +12,9 @@ from ..fusion.rules import rule_book
 from ..fusion.types import normalised
 from .candidates import CodePattern, code_candidates, match_tokens, used_operators
 from .config import read_config
-from .events import ModelCode, conventions, read_model
-from .facts import facts, modules
+from .conventions import conventions
+from .events import ModelCode, read_model
+from .facts import facts, has_paged_cache, modules
 
 _WITHIN = 3  # steps of code between two that follow each other as kernels
 _SHOWN = 6  # places of one sequence
@@ -28,8 +29,7 @@ def tie_to_code(scan: Answer, files: Sequence[Path], model_config: Path | None =
     """
     code = read_model(files)
     config = read_config(model_config)
-    paged = any(row.fact == "KV cache" and row.value == "paged" for row in facts(code, config))
-    candidates = code_candidates(code, config, paged)
+    candidates = code_candidates(code, config, has_paged_cache(facts(code, config)))
     rows = tuple(replace(row, code=row.code or _places(row, code, candidates)) for row in scan.rows)
     shown = {row.rule for row in rows}
     unseen = [each for each in candidates if each.rule not in shown]

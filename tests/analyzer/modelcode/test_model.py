@@ -11,8 +11,9 @@ import pytest
 from npu_roofline.analyzer.answer import Answer
 from npu_roofline.analyzer.modelcode.candidates import code_patterns, match_tokens
 from npu_roofline.analyzer.modelcode.config import read_config
-from npu_roofline.analyzer.modelcode.events import Event, read_model
+from npu_roofline.analyzer.modelcode.events import read_model
 from npu_roofline.analyzer.modelcode.model import fuse_model
+from npu_roofline.analyzer.modelcode.steps import Event
 from npu_roofline.errors import InputMissing, UnsupportedExport
 
 from tests.analyzer.modelcode.samples import CANN, CONFIGS, PLAIN, VLLM, write
@@ -48,6 +49,7 @@ def test_plain_transformers_code(tmp_path: Path) -> None:
         ("TinyAttention", "fused_infer_attention_score"): "needs_preparation",
         ("TinyMLP", "swiglu"): "needs_preparation",
         ("TinySparseMoeBlock", "grouped_matmul"): "needs_preparation",
+        ("TinySparseMoeBlock", "moe_finalize_routing"): "needs_preparation",
         ("TinyDecoderLayer", "add_rms_norm"): "needs_preparation",
     }
     attention = next(row for row in answer.rows if row.rule == "fused_infer_attention_score")
@@ -94,7 +96,7 @@ def test_vllm_code_names_the_layers_that_a_plugin_replaces(tmp_path: Path) -> No
     ("text", "config", "expected"),
     [
         (PLAIN, "plain", {"architecture": "GQA, 16 heads on 4", "gate": "softmax: npu_moe_gating_top_k",
-                          "decode": "(no expert parallelism in this code)"}),
+                          "prefill": "(expert parallelism is not named in this code)"}),
         (CANN, "big", {"architecture": "MLA (latent KV)", "indexer": "no", "absorb in the code": "yes",
                        "gate": "sigmoid: npu_moe_gating_top_k", "decode": "npu_moe_distribute_dispatch_v2"}),
         (INDEXER, "big", {"indexer": "yes", "prefill and decode": "npu_lightning"}),
