@@ -167,6 +167,7 @@ def by_ending(name: str, table: Mapping[str, Sequence[str]]) -> str:
 
 
 def _attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Attribute]:
+    named = _named_layers(method)
     for node in ast.walk(method):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
@@ -178,10 +179,24 @@ def _attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Attr
                     and isinstance(each.value, ast.Name)
                     and each.value.id == "self"
                 ):
-                    yield _attribute(each.attr, node.value, node.lineno)
+                    yield _attribute(each.attr, node.value, node.lineno, named)
 
 
-def _attribute(name: str, value: ast.expr, line: int) -> Attribute:
+def _named_layers(method: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+    """Variable -> layer, for `kind = A if encoder else B`: the one that is a layer of a framework."""
+    layers = conventions()["framework"]["layers"]
+    found = {}
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            value = node.value
+            options = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+            known = [dotted(option) for option in options if dotted(option) in layers]
+            if known:
+                found[node.targets[0].id] = known[0]
+    return found
+
+
+def _attribute(name: str, value: ast.expr, line: int, named: Mapping[str, str]) -> Attribute:
     if isinstance(value, ast.Call) and dotted(value.func).endswith("ModuleList") and value.args:
         inner = value.args[0]
         if isinstance(inner, ast.ListComp | ast.GeneratorExp):
@@ -190,7 +205,7 @@ def _attribute(name: str, value: ast.expr, line: int) -> Attribute:
             value = inner.elts[0]
     constructor, arguments = "", ()
     if isinstance(value, ast.Call):
-        constructor = dotted(value.func)
+        constructor = named.get(dotted(value.func), dotted(value.func))
         texts = [ast.unparse(each) for each in value.args]
         texts += [f"{each.arg}={ast.unparse(each.value)}" for each in value.keywords]
         arguments = tuple(texts)

@@ -284,3 +284,24 @@ def test_experts_known_only_from_the_configuration(tmp_path: Path) -> None:
     steps = [row for row in asked(tmp_path, text, {"num_experts": 8}).extras["trees"] if row.tree == "moe"]
     assert [row.answer for row in steps] == ["yes, by the configuration; not in this code"]
     assert fact(asked(tmp_path, text), "quantisation").value == "not told by this code"
+
+
+def test_a_layer_that_a_variable_names(tmp_path: Path) -> None:
+    """Line 4 chooses between two layers by a variable: the attention of line 5 is vLLM's."""
+    text = (
+        "from vllm.attention import Attention, EncoderOnlyAttention\nclass TinyAttention:\n"
+        "    def __init__(self, encoder):\n        kind = EncoderOnlyAttention if encoder else Attention\n"
+        "        self.attn = kind(8)\n    def forward(self, q): return self.attn(q)\n"
+    )
+    assert fact(asked(tmp_path, text), "KV cache").evidence == ("m.py:5 attn = Attention",)
+
+
+def test_arguments_of_a_dispatch_are_no_shared_expert(tmp_path: Path) -> None:
+    """shared_expert_num = 0 is an argument of every dispatch; an attribute shared_experts is one."""
+    text = (
+        "class SmallMoE:\n    def forward(self, x):\n"
+        "        return self.experts(dispatch(x, shared_expert_num=0, shared_expert_rank_num=0))\n"
+    )
+    assert step(asked(tmp_path, text), "moe", "shared expert").answer == "no"
+    more = text.replace("self.experts(", "self.shared_experts(")
+    assert step(asked(tmp_path, more), "moe", "shared expert").answer == "yes"
