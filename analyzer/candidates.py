@@ -13,6 +13,7 @@ from .candidate_notes import summary_notes, with_shared_windows
 from .candidate_rows import RowWriter, ordered
 from .coverage import coverage
 from .feasible import feasible
+from .kernel_reads import FOR_CANDIDATES
 from .labels import LabelledGroup, labelled_groups
 from .layers import layer_structure
 from .options import AnalysisOptions
@@ -101,6 +102,7 @@ def survey(
     if cmo_gb_s is not None and not cmo_gb_s > 0:
         raise WrongUsage(f"--cmo-gb-s {cmo_gb_s:g} is no bandwidth", "give the measured GB/s, above 0")
     notes = [*session.notes, *session.device.notes]
+    session.begin(*FOR_CANDIDATES)
     rates, refusal = memory_rates(session)
     steps = decode_steps(session)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InternalError
 from ..units import format_duration
 from .answer import Coverage
+from .kernel_reads import class_totals
 from .labels import LabelledGroup, labelled_groups
-from .sqlfiles import sql
 
 if TYPE_CHECKING:
     from .session import Session
@@ -31,7 +31,7 @@ def coverage(session: Session) -> Coverage:
 
 def _coverage(session: Session) -> Coverage:
     groups = [group for group in labelled_groups(session) if group.is_aicore]
-    counted = session.rows(sql("coverage.sql"))[0]
+    counted = dict(session.read(class_totals))
     by_model = {name: _total(groups, name) for name in ("modelled", "upper_bound", "generic", "unresolved")}
     unknown_us = sum(group.statistics.total_us for group in groups if group.label.bound == "unknown")
     labelled_us = sum(group.statistics.total_us for group in groups if group.label.bound != "unknown")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernel_reads import cpu_rows, placed_kernels
 from .labels import LabelledGroup, labelled_groups, labelled_positions
 
 if TYPE_CHECKING:
     from .session import Session
 
 NS_PER_US = 1000.0
-EAGER_MODEL_ID = 4294967295  # what exporters write for kernels outside every graph
 SIDE = "side"
 
 
@@ -62,18 +62,6 @@ class Example:
     layer: int | None
 
 
-_PLACED = """
-FROM selected_kernels AS k
-JOIN _places AS p
-    ON p.signature_id = k.signature_id
-    AND p.part IS NOT DISTINCT FROM k.part
-    AND p.position IS NOT DISTINCT FROM k.position
-WHERE k.sequence_index IS NOT NULL
-"""
-_SEQUENCE = f"SELECT k.step_id, k.sequence_index, k.start_ns, k.end_ns, p.place {_PLACED}"
-_EAGER = f"SELECT DISTINCT p.place {_PLACED} AND k.step_id = ? AND k.model_id = ?"
-
-
 def kernel_sequence(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
     """Read start, end and place of every counted kernel of the given steps. Cached on the session.
 
@@ -86,20 +74,13 @@ def kernel_sequence(session: Session, step_ids: tuple[int, ...]) -> KernelSequen
 
 
 def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
-    places = _places(session)
-    _publish_places(session, places)
-    fetched = session.con.execute(_SEQUENCE).fetchnumpy()
-    columns = {name: np.asarray(values) for name, values in fetched.items()}
+    placed = session.read(placed_kernels)
+    places = _labelled(session, placed.keys)
+    columns = placed.columns
     if step_ids != session.step_ids:
         keep = np.isin(columns["step_id"], np.array(step_ids, dtype=np.int64))
         columns = {name: values[keep] for name, values in columns.items()}
-    place_in_run = columns["step_id"].astype(np.int64) << 32 | columns["sequence_index"]
-    if np.any(np.diff(place_in_run) < 0):  # blocks of rows that several threads wrote: long ascending runs
-        order = np.argsort(place_in_run, kind="stable")
-        columns = {name: values[order] for name, values in columns.items()}
     ordinal = _ordinals(columns["step_id"], step_ids)
-    first = columns["step_id"][:1].tolist()
-    eager = session.con.execute(_EAGER, [*first, EAGER_MODEL_ID]).fetchall() if first else []
     is_side = np.array([place.part == SIDE for place in places], dtype=bool)
 
     def part(chosen: NDArray[np.intp] | slice, beside: KernelSequence | None) -> KernelSequence:
@@ -112,7 +93,7 @@ def _read(session: Session, step_ids: tuple[int, ...]) -> KernelSequence:
             places,
             beside,
             tuple(sorted(step_ids)),
-            frozenset(place for (place,) in eager),
+            placed.eager,
         )
 
     if not is_side.any():
@@ -129,30 +110,15 @@ def _ordinals(step: NDArray[np.int32], step_ids: tuple[int, ...]) -> NDArray[np.
     return np.repeat(of_step, np.diff(first, append=len(step)))
 
 
-def _places(session: Session) -> tuple[LabelledGroup, ...]:
-    """Labels by position, and the label of the whole signature where some of its kernels have no position."""
-    positions = labelled_positions(session)
-    placed: dict[int, int] = {}
-    for group in positions:
-        placed[group.signature_id] = placed.get(group.signature_id, 0) + group.statistics.count
-    rest = [
-        each for each in labelled_groups(session) if placed.get(each.signature_id, 0) < each.statistics.count
-    ]
-    return (*positions, *rest)
-
-
-def _publish_places(session: Session, places: tuple[LabelledGroup, ...]) -> None:
-    session.con.execute(
-        "CREATE OR REPLACE TEMP TABLE _places AS SELECT unnest($ids::UBIGINT[]) AS signature_id, "
-        "unnest($parts::VARCHAR[]) AS part, unnest($positions::INTEGER[]) AS position, "
-        "unnest(range($count::INTEGER))::INTEGER AS place",
-        {
-            "ids": [place.signature_id for place in places],
-            "parts": [place.part for place in places],
-            "positions": [place.position for place in places],
-            "count": len(places),
-        },
-    )
+def _labelled(
+    session: Session, keys: tuple[tuple[int, str | None, int | None], ...]
+) -> tuple[LabelledGroup, ...]:
+    """The label of each place: that of the position, or of the whole signature where kernels have none."""
+    groups = {
+        (group.signature_id, group.part, group.position): group
+        for group in (*labelled_positions(session), *labelled_groups(session))
+    }
+    return tuple(groups[key] for key in keys)
 
 
 def examples(session: Session, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Example]:
@@ -186,20 +152,9 @@ class CpuWork:
 
 
 def cpu_work(session: Session) -> CpuWork:
-    """Read the AI_CPU rows of the selection. Cached on the session."""
+    """The AI_CPU rows of the selection. Cached on the session."""
     if "cpu_work" not in session.cache:
-        rows = session.rows(
-            "SELECT DISTINCT coalesce(type, 'no type') AS type FROM selected_signatures "
-            "WHERE kernel_class = 'ai_cpu' ORDER BY type"
-        )
-        types = tuple(row["type"] for row in rows)
-        fetched = session.con.execute(
-            "SELECT k.start_ns, k.end_ns, "
-            "list_position(?::VARCHAR[], coalesce(s.type, 'no type')) - 1 AS kind "
-            "FROM selected_kernels AS k JOIN selected_signatures AS s USING (signature_id) "
-            "WHERE k.kernel_class = 'ai_cpu' ORDER BY k.start_ns",
-            [types],
-        ).fetchnumpy()
-        starts, ends, kind = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "kind"))
-        session.cache["cpu_work"] = CpuWork(starts, np.maximum.accumulate(ends), kind, types)
+        rows = session.read(cpu_rows)
+        latest_end = np.maximum.accumulate(rows.ends)
+        session.cache["cpu_work"] = CpuWork(rows.starts, latest_end, rows.kind, rows.types)
     return session.cache["cpu_work"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ingest.store import RunRecord, Store, find_run
 from ..units import format_duration
+from .ahead import ReadsAhead
 from .answer import DeviceInfo, RunInfo
 from .config import read_config
 from .devices import device_info, resolve_for_rank
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ..roofline.options import RooflineOptions
     from ..roofline.resolve import ResolvedDevice
     from .options import AnalysisOptions
+
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -46,6 +49,7 @@ class Session:
     roofline_options: RooflineOptions
     notes: list[str] = field(default_factory=list)
     cache: dict[str, Any] = field(default_factory=dict)
+    ahead: ReadsAhead | None = None
 
     def rows(self, query: str, parameters: Any = None) -> list[dict[str, Any]]:
         """Rows of one SELECT, by column name."""
@@ -55,6 +59,16 @@ class Session:
         """The only value of one SELECT."""
         row = self.con.execute(query, parameters).fetchone()
         return None if row is None else row[0]
+
+    def begin(self, *reads: Callable[[duckdb.DuckDBPyConnection], Any]) -> None:
+        """Start reads of the selection that will be needed, beside what Python does now."""
+        if self.ahead is not None:
+            self.ahead.begin(*reads)
+
+    def read(self, read: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found:
+        """What a read of the selection gives: begun ahead, or read now."""
+        begun = None if self.ahead is None else self.ahead.result(read)
+        return read(self.con) if begun is None else begun
 
     @property
     def device_info(self) -> DeviceInfo:
@@ -85,7 +99,9 @@ def open_session(
         ranks = rows_of(con, "SELECT * FROM ranks WHERE run_id = ? ORDER BY rank_id", [record.run_id])
         chosen = choose_rank(record.name, ranks, rank)
         existing, chosen_steps = choose_steps(con, record.run_id, chosen["rank_id"], steps)
-        select(con, record.run_id, chosen["rank_id"], chosen_steps, chosen_steps == existing)
+        selection = (record.run_id, chosen["rank_id"], chosen_steps, chosen_steps == existing)
+        select(con, *selection)
+        ahead = ReadsAhead(lambda: _second_connection(con, selection))
         with_kernels = tuple(each["rank_id"] for each in ranks if each["has_kernels"])
         session = Session(
             con=con,
@@ -97,11 +113,24 @@ def open_session(
             device=resolve_for_rank(con, record, chosen, device, hbm_gb_s),
             options=thresholds.analysis,
             roofline_options=thresholds.roofline,
+            ahead=ahead,
         )
         session.notes += _selection_notes(session, ranks, rank)
         if device is None and len(with_kernels) > 1:
             session.notes += _chip_notes(session, record)
-        yield session
+        try:
+            yield session
+        finally:
+            ahead.close()
+
+
+def _second_connection(
+    con: duckdb.DuckDBPyConnection, selection: tuple[int, int, tuple[int, ...], bool]
+) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same database with the same selection; temporary tables are not shared."""
+    other = con.cursor()
+    select(other, *selection)
+    return other
 
 
 def _run_info(record: Any, rank: dict[str, Any], ranks: tuple[int, ...], steps: tuple[int, ...]) -> RunInfo:

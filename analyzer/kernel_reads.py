@@ -1,0 +1,99 @@
+"""What questions read of the kernels before anything is labelled: each can be begun ahead of its use.
+
+numpy is loaded by the first read: the thread that reads does it beside the other modules of the command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .sqlfiles import rows_of, run_sql, sql
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+EAGER_MODEL_ID = 4294967295  # what exporters write for kernels outside every graph
+
+_PLACED = """
+FROM selected_kernels AS k
+JOIN _places AS p
+    ON p.signature_id = k.signature_id
+    AND p.part IS NOT DISTINCT FROM k.part
+    AND p.position IS NOT DISTINCT FROM k.position
+WHERE k.sequence_index IS NOT NULL
+"""
+_SEQUENCE = f"SELECT k.step_id, k.sequence_index, k.start_ns, k.end_ns, p.place {_PLACED}"
+_EAGER = f"SELECT DISTINCT p.place {_PLACED} AND k.step_id = ? AND k.model_id = ?"
+
+
+@dataclass(frozen=True)
+class PlacedKernels:
+    """Every counted kernel of the selection with its place, by step and sequence index.
+
+    `columns` are step_id, sequence_index, start_ns, end_ns and place, one entry per kernel; place indexes
+    `keys`: signature, part and position, both None where kernels of the signature have no position.
+    """
+
+    keys: tuple[tuple[int, str | None, int | None], ...]
+    columns: dict[str, NDArray[Any]]
+    eager: frozenset[int]  # places whose kernel the host launched one by one, not a graph
+
+
+def placed_kernels(con: duckdb.DuckDBPyConnection) -> PlacedKernels:
+    """One scan of five columns; a million kernels take about 30 MB."""
+    import numpy as np
+
+    run_sql(con, "places.sql")
+    keys = con.execute("SELECT signature_id, part, position FROM _places ORDER BY place").fetchall()
+    fetched = con.execute(_SEQUENCE).fetchnumpy()
+    columns = {name: np.asarray(values) for name, values in fetched.items()}
+    place_in_run = columns["step_id"].astype(np.int64) << 32 | columns["sequence_index"]
+    if np.any(place_in_run[1:] < place_in_run[:-1]):  # rows that several threads wrote: long ascending runs
+        order = np.argsort(place_in_run, kind="stable")
+        columns = {name: values[order] for name, values in columns.items()}
+    first = columns["step_id"][:1].tolist()
+    eager = con.execute(_EAGER, [*first, EAGER_MODEL_ID]).fetchall() if first else []
+    return PlacedKernels(tuple(keys), columns, frozenset(place for (place,) in eager))
+
+
+_CPU_ROWS = """
+FROM selected_kernels AS k
+JOIN selected_signatures AS s USING (signature_id)
+WHERE k.kernel_class = 'ai_cpu'
+"""
+_CPU_TYPES = f"SELECT coalesce(list_sort(list(DISTINCT coalesce(s.type, 'no type'))), []) {_CPU_ROWS}"
+_CPU_KINDS = (
+    "SELECT k.start_ns, k.end_ns, list_position(?::VARCHAR[], coalesce(s.type, 'no type')) - 1 AS kind "
+    f"{_CPU_ROWS} ORDER BY k.start_ns"
+)
+
+
+@dataclass(frozen=True)
+class CpuRows:
+    """AI_CPU rows of the selection by start, ns; `kind` indexes `types`."""
+
+    starts: NDArray[Any]
+    ends: NDArray[Any]
+    kind: NDArray[Any]
+    types: tuple[str, ...]
+
+
+def cpu_rows(con: duckdb.DuckDBPyConnection) -> CpuRows:
+    """The AI_CPU rows, with types by name."""
+    import numpy as np
+
+    ((types,),) = con.execute(_CPU_TYPES).fetchall()
+    fetched = con.execute(_CPU_KINDS, [types]).fetchnumpy()
+    starts, ends, kind = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "kind"))
+    return CpuRows(starts, ends, kind, tuple(types))
+
+
+def class_totals(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Rows and time of the selection by class, us."""
+    return rows_of(con, sql("coverage.sql"))[0]
+
+
+# What a walk over the kernels needs, in the order in which it is needed.
+FOR_CANDIDATES = (placed_kernels, cpu_rows, class_totals)
