@@ -2,6 +2,7 @@
 
 A decode step runs the same kernels once per layer. The period is found by comparing the sequence of
 signatures with itself (`repeats`), once per distinct sequence of steps, and written back beside each kernel.
+Layers with a kernel more or less, and layers of other kinds, are found by their likeness (`other_layers`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ WITH codes AS (
     FROM signatures
 )
 SELECT k.rowid AS row, k.kernel_id, k.step_id, c.code, c.type_code, coalesce(t.is_main, false) AS main,
-       k.kernel_class = 'communication' AS collective
+       coalesce(k.stream_id, -1) AS stream, k.kernel_class = 'communication' AS collective
 FROM kernels k
 JOIN codes c USING (signature_id)
 LEFT JOIN streams t ON t.rank_id = k.rank_id AND t.stream_id = k.stream_id
@@ -76,11 +77,16 @@ def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: Analysis
     bounds = np.flatnonzero(np.diff(columns["step_id"], prepend=columns["step_id"][0] - 1)).tolist()
     bounds.append(len(columns["row"]))
     slices = [slice(start, end) for start, end in pairwise(bounds)]
-    codes, types = columns["code"].astype(np.int64), columns["type_code"].astype(np.int64)
+    codes, types, streams = (columns[name].astype(np.int64) for name in ("code", "type_code", "stream"))
     kinds = _kinds(con)[codes]
     steps = [
         StepSequence(
-            codes[each], types[each], columns["main"][each], columns["collective"][each], kinds[each]
+            codes[each],
+            types[each],
+            columns["main"][each],
+            columns["collective"][each],
+            kinds[each],
+            streams[each],
         )
         for each in slices
     ]
@@ -120,6 +126,9 @@ def _write(
         con.unregister("_placements")
 
 
+_SHOWN = 4  # places named in a note; all are in the table kernels
+
+
 @dataclass(frozen=True)
 class PositionInfo:
     """One place in the layer."""
@@ -145,11 +154,37 @@ class LayerStructure:
 _SHARE = """
 SELECT coalesce(sum(count) FILTER (part IS NULL AND position IS NULL), 0),
        coalesce(sum(count) FILTER (part = 'layer'), 0),
-       coalesce(sum(count) FILTER (part = 'side'), 0),
-       coalesce(sum(count) FILTER (part IS NOT NULL), 0),
-       max(position) FILTER (part = 'layer') + 1
+       coalesce(sum(count) FILTER (part = 'side' AND position IS NULL), 0),
+       coalesce(sum(count) FILTER (part = 'side' AND position IS NOT NULL), 0),
+       coalesce(sum(count) FILTER (part IS NOT NULL), 0)
 FROM selected_statistics JOIN selected_signatures USING (signature_id)
 WHERE kernel_class IN ('aicore', 'communication')
+"""
+
+# Kernels inside layers that the other layers do not have, by type; from the statistics too.
+_ODD = """
+SELECT coalesce(type, 'no type'), sum(count)::BIGINT AS kernels
+FROM selected_statistics JOIN selected_signatures USING (signature_id)
+WHERE part = 'odd' GROUP BY type ORDER BY kernels DESC, type
+"""
+
+# Where each odd kernel stands in one step: its layer, and the kernel of that layer that it follows.
+_ODD_PLACES = """
+SELECT o.layer, (
+    SELECT max_by(k.position, k.sequence_index) FROM selected_kernels AS k
+    WHERE k.step_id = o.step_id AND k.part = 'layer' AND k.layer = o.layer
+        AND k.sequence_index < o.sequence_index
+) AS position
+FROM selected_kernels AS o JOIN selected_signatures AS s USING (signature_id)
+WHERE o.part = 'odd' AND o.step_id = ? AND coalesce(s.type, 'no type') = ?
+ORDER BY o.sequence_index LIMIT 3
+"""
+
+# Places that some layers lack: kernels counted at a position against the most at any position of its kind.
+_PLACE_COUNTS = """
+SELECT position, mode(type ORDER BY type), sum(count)::BIGINT
+FROM selected_statistics JOIN selected_signatures USING (signature_id)
+WHERE part = 'layer' AND kernel_class IN ('aicore', 'communication') GROUP BY position ORDER BY position
 """
 
 # Kinds of layers in one step: where their positions begin and end, and how many there are.
@@ -176,8 +211,8 @@ def layer_structure(session: Session) -> LayerStructure:
 
     Positions and layers are those of the first selected step that has layers.
     """
-    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, 0, None)
-    kernels, inside, side, placed, period = row
+    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, 0, 0)
+    kernels, inside, side, joined, placed = row
     notes = []
     if not inside:
         notes.append("No layers: no sequence of kernels repeats exactly in the selected steps.")
@@ -185,19 +220,27 @@ def layer_structure(session: Session) -> LayerStructure:
         notes.append(
             f"{kernels - placed} kernels are in steps in which no sequence of kernels repeats exactly."
         )
+    if joined:
+        notes.append(
+            f"{joined} kernels run on other streams beside the main one, which repeat as often as it has "
+            "layers: their layers are joined to its own by time."
+        )
     if side:
         notes.append(
             f"{side} kernels run beside the main stream in varying order; layers were found without them."
         )
     found: list[tuple[PositionInfo, int]] = []
+    period = None
     for step_id in session.step_ids if inside else ():
         rows = session.con.execute(_POSITIONS, [step_id]).fetchall()
         found = [(PositionInfo(*each[:4]), each[4]) for each in rows]
         if found:
-            kinds = session.con.execute(_KINDS, [step_id]).fetchall()
+            kinds = _kinds_of_layers(session, step_id)
             period = kinds[0][1] - kinds[0][0] + 1
             notes += [_other_kind(*each) for each in kinds[1:]]
+            notes += _lacking(session, kinds)
             break
+    notes += _odd(session) if inside else []
     return LayerStructure(
         period,
         max((layers for _, layers in found), default=None),
@@ -205,6 +248,59 @@ def layer_structure(session: Session) -> LayerStructure:
         inside / kernels if kernels else 0.0,
         tuple(notes),
     )
+
+
+def _kinds_of_layers(session: Session, step_id: int) -> list[tuple[int, int, int]]:
+    """(first position, last position, layers) per kind, most layers first; a layer may lack its ends."""
+    found: list[tuple[int, int, int]] = []
+    for low, high, layers in session.con.execute(_KINDS, [step_id]).fetchall():
+        at = next((n for n, each in enumerate(found) if low <= each[1] and high >= each[0]), None)
+        if at is None:
+            found.append((low, high, layers))
+        else:
+            same = found[at]
+            found[at] = (min(low, same[0]), max(high, same[1]), layers + same[2])
+    return found
+
+
+def _lacking(session: Session, kinds: list[tuple[int, int, int]]) -> list[str]:
+    """What is said of places at which some layers have no kernel."""
+    rows = session.con.execute(_PLACE_COUNTS).fetchall()
+    said = []
+    for low, high, _ in kinds:
+        counts = [each for each in rows if low <= each[0] <= high]
+        most = max((count for _, _, count in counts), default=0)
+        said += [
+            f"{name or 'no type'} at position {position} ({most - count} of {most})"
+            for position, name, count in counts
+            if count < most
+        ]
+    if not said:
+        return []
+    more = f", and {len(said) - _SHOWN} more places" if len(said) > _SHOWN else ""
+    return [f"Layers that lack a kernel which the others have: {', '.join(said[:_SHOWN])}{more}."]
+
+
+def _odd(session: Session) -> list[str]:
+    """What is said of kernels inside layers that the other layers do not have, with their places."""
+    rows = session.con.execute(_ODD).fetchall()
+    if not rows:
+        return []
+    total = sum(count for _, count in rows)
+    names = [f"{name} ({count}{_where(session, name)})" for name, count in rows[:_SHOWN]]
+    more = f", and {len(rows) - _SHOWN} more types" if len(rows) > _SHOWN else ""
+    are = "1 kernel stands" if total == 1 else f"{total} kernels stand"
+    return [f"{are} in a layer that the others do not have: {', '.join(names)}{more}."]
+
+
+def _where(session: Session, name: str) -> str:
+    """Places of one type of odd kernel in the first step that has any."""
+    for step_id in session.step_ids:
+        places = session.con.execute(_ODD_PLACES, [step_id, name]).fetchall()
+        if places:
+            told = [f"layer {layer} behind position {position}" for layer, position in places]
+            return f": step {step_id} {', '.join(told)}"
+    return ""
 
 
 def _other_kind(low: int, high: int, layers: int) -> str:

@@ -110,6 +110,24 @@ class AnalysisOptions:
     layer_kin_share: float = option(
         0.5, "of another kind's kernels that the main layer has too, as its attention is", 0.0, 1.0
     )
+    layer_kin_run: int = option(
+        5, "in a row, of a single layer of another kind: its attention part, by which it is known", 3, 10**6
+    )
+    layer_odd_share: float = option(
+        0.125,
+        "of a layer's kernels that may be inserted, missing or of another shape, one at least",
+        0.0,
+        0.5,
+    )
+    layer_odd_in_a_row: int = option(
+        2, "inserted kernels in a row; a norm, a head and a choice of tokens part two passes", 0, 10**6
+    )
+    layer_resume_kernels: int = option(
+        3, "kernels behind an odd one that go on with the layer: fewer do so by chance", 1, 10**6
+    )
+    layer_gap_layers: int = option(
+        8, "layers that a gap may be long in which one with an odd kernel is looked for", 1, 10**6
+    )
     layer_sequences_probed: int = option(
         16, "distinct step sequences that decide between all streams and the main one", 1, 10**6
     )

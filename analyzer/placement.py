@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence as Listed
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .near_layers import Sequence
 from .options import AnalysisOptions
-from .other_layers import Block, Kinds, blocks_of
+from .other_layers import Block, Kinds, blocks_of, by_pattern, seeded, turned
 from .repeats import Codes, RepeatRules, Repeats, find_repeats, nested_repeats, repeats_at
 
-PARTS = ("before", "layer", "between", "after", "side")
-BEFORE, LAYER, BETWEEN, AFTER, SIDE = range(len(PARTS))
+PARTS = ("before", "layer", "between", "after", "side", "odd")
+BEFORE, LAYER, BETWEEN, AFTER, SIDE, ODD = range(len(PARTS))
 UNPLACED = -1
 
 # Which kernels the layers are looked for in, tried in this order: every stream; the main stream and the
@@ -39,12 +40,31 @@ class StepSequence:
     main: NDArray[np.bool_]  # on the stream with the most AI-core time
     collective: NDArray[np.bool_]
     kinds: Codes | None = None  # KIND_* of repeats; None = nothing is known of the types
+    streams: Codes | None = None  # UNPLACED = no stream; None = nothing is known but which is the main one
 
     def lane(self, lane: int) -> NDArray[np.bool_]:
         """The kernels of one of LANES."""
         if lane == EVERY_STREAM:
             return np.ones(len(self.codes), dtype=bool)
         return self.main | self.collective if lane == WITH_COLLECTIVES else self.main
+
+    def inside(self, chosen: NDArray[np.bool_]) -> Sequence:
+        """Some of its kernels, as a sequence of their own."""
+        kinds = None if self.kinds is None else self.kinds[chosen]
+        return Sequence(self.codes[chosen], self.types[chosen], kinds)
+
+
+@dataclass
+class AllKinds:
+    """Kinds of layers of all steps: those of the lane, and those of streams beside it."""
+
+    lane: Kinds
+    beside: Kinds
+
+    @classmethod
+    def none(cls) -> AllKinds:
+        """Before the first step."""
+        return cls(Kinds(), Kinds())
 
 
 def _unplaced(length: int) -> Placement:
@@ -56,27 +76,68 @@ def _unplaced(length: int) -> Placement:
 
 
 def place(
-    sequence: StepSequence, found: Repeats | None, lane: int, kinds: Kinds, options: AnalysisOptions
+    sequence: StepSequence, found: Repeats | None, lane: int, kinds: AllKinds, options: AnalysisOptions
 ) -> Placement:
     """Turn repeats into part, layer and position; kernels outside the lane are part 'side'.
 
     found: repeats among the kernels of the lane; with None nothing is placed, the side neither. kinds: the
-    kinds of layers of all steps, to which those of this step are added.
+    kinds of layers of all steps, to which those of this step are added. Kernels of a stream beside the lane
+    that has as many layers as the lane get their layer and a position among the kernels beside.
     """
     if found is None:
         return _unplaced(len(sequence.codes))
     inside = sequence.lane(lane)
-    blocks = blocks_of(sequence.codes[inside], sequence.types[inside], found, kinds, options)
+    blocks = blocks_of(sequence.inside(inside), found, kinds.lane, options)
     inner = _place_all(int(inside.sum()), blocks)
     whole = _unplaced(len(sequence.codes))
     whole.part[:] = SIDE
     whole.part[inside] = inner.part
     whole.layer[inside] = inner.layer
     whole.position[inside] = inner.position
+    if sequence.streams is not None and not inside.all():
+        for stream in np.unique(sequence.streams[~inside]).tolist():
+            if stream != UNPLACED:
+                _join(sequence, (sequence.streams == stream) & ~inside, stream, whole, kinds.beside, options)
     return whole
 
 
-def _place_all(length: int, blocks: Sequence[Block]) -> Placement:
+def _join(
+    sequence: StepSequence,
+    chosen: NDArray[np.bool_],
+    stream: int,
+    whole: Placement,
+    kinds: Kinds,
+    options: AnalysisOptions,
+) -> None:
+    """Give the kernels of one stream beside the lane their layers: its own repeats, joined by time.
+
+    Only where the stream alone repeats a whole number of times per layer of the lane, in one stretch, and at
+    least half of its layers run while theirs does: then its n-th layer is that of the lane.
+    """
+    in_layers = np.flatnonzero(whole.part == LAYER)
+    layers = int(whole.layer.max()) + 1
+    if layers < options.layer_min_repeats:
+        return
+    codes = sequence.codes[chosen]
+    found = find_repeats(codes, RepeatRules(layers, 1, options.layer_pair_share))
+    if found is None or len(found.regions) != 1 or found.layers % layers:
+        return
+    period = found.period * (found.layers // layers)
+    start = found.regions[0].start
+    index = np.flatnonzero(chosen)[start : start + layers * period]
+    number = np.arange(len(index)) // period
+    # the layer of the lane that runs when a kernel starts: that of the last kernel before it
+    last = np.searchsorted(in_layers, index) - 1
+    meanwhile = np.where(last < 0, 0, whole.layer[in_layers[np.maximum(last, 0)]])
+    meets = np.bincount(number, weights=np.abs(meanwhile - number) <= 1, minlength=layers) > 0
+    if meets.mean() < options.layer_pair_share:
+        return
+    pattern = sequence.types[index[:period]]
+    whole.layer[index] = number
+    whole.position[index] = kinds.offset_of(pattern, stream) + np.arange(len(index)) % period
+
+
+def _place_all(length: int, blocks: Listed[Block]) -> Placement:
     placed = _unplaced(length)
     part, layer, position = placed.part, placed.layer, placed.position
     done, layers_before = 0, 0
@@ -84,48 +145,75 @@ def _place_all(length: int, blocks: Sequence[Block]) -> Placement:
         part[done : block.start] = BETWEEN if layers_before else BEFORE
         position[done : block.start] = np.arange(block.start - done)
         done = block.end
-        index = np.arange(block.repeats * block.period)
-        part[block.start : done] = LAYER
-        layer[block.start : done] = layers_before + index // block.period
-        position[block.start : done] = block.offset + index % block.period
+        inside = slice(block.start, done)
+        index = np.arange(block.repeats * block.period) if block.index is None else block.index
+        part[inside] = LAYER
+        layer[inside] = layers_before + index // block.period
+        position[inside] = block.offset + index % block.period
+        if block.odd is not None:
+            part[inside][block.odd] = ODD
+            position[inside][block.odd] = UNPLACED
         layers_before += block.repeats
     part[done:] = AFTER
     position[done:] = np.arange(length - done)
     return placed
 
 
-def place_steps(steps: Sequence[StepSequence], options: AnalysisOptions) -> list[Placement]:
+def place_steps(steps: Listed[StepSequence], options: AnalysisOptions) -> list[Placement]:
     """Place the kernels of all steps of one rank, each distinct sequence once.
 
     All streams together when their order repeats; fewer when the others interleave in varying order, which
-    shows as fewer covered kernels.
+    shows as fewer kernels with a layer.
     """
     groups: dict[bytes, list[int]] = {}
     for number, step in enumerate(steps):
-        groups.setdefault(step.codes.tobytes() + step.main.tobytes(), []).append(number)
+        streams = b"" if step.streams is None else step.streams.tobytes()
+        groups.setdefault(step.codes.tobytes() + step.main.tobytes() + streams, []).append(number)
     ordered = sorted(groups.values(), key=lambda members: (-len(members), members[0]))
-    lane = _best_lane(steps, ordered[: options.layer_sequences_probed], options)
     placements: list[Placement] = [_unplaced(0)] * len(steps)
-    kinds = Kinds()
-    for members, found in zip(ordered, _repeats_of(steps, ordered, lane, options), strict=True):
-        placement = place(steps[members[0]], found, lane, kinds, options)
+    for members, placement in zip(ordered, _best_placed(steps, ordered, options), strict=True):
         for member in members:
             placements[member] = placement
     return placements
 
 
-def _best_lane(steps: Sequence[StepSequence], groups: Sequence[list[int]], options: AnalysisOptions) -> int:
-    """The lane whose layers hold most kernels; of equals the one with most streams."""
+def _best_placed(
+    steps: Listed[StepSequence], groups: Listed[list[int]], options: AnalysisOptions
+) -> list[Placement]:
+    """Placement of each group in the lane in which most kernels get a layer; of equals with most streams."""
+    if all(steps[members[0]].main.all() for members in groups):
+        return _placed(steps, groups, EVERY_STREAM, options)
+    probed = groups[: options.layer_sequences_probed]
+    tried = [_placed(steps, probed, lane, options) for lane in LANES]
 
     def covered(lane: int) -> int:
-        found = _repeats_of(steps, groups, lane, options)
-        return sum(len(members) * each.covered for members, each in zip(groups, found, strict=True) if each)
+        inside = zip(probed, tried[lane], strict=True)
+        return sum(len(members) * int((each.layer >= 0).sum()) for members, each in inside)
 
-    return max(LANES, key=lambda lane: (covered(lane), -lane))
+    best = max(LANES, key=lambda lane: (covered(lane), -lane))
+    return tried[best] if len(probed) == len(groups) else _placed(steps, groups, best, options)
+
+
+def _placed(
+    steps: Listed[StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
+) -> list[Placement]:
+    kinds = AllKinds.none()
+    return [
+        place(steps[members[0]], found, lane, kinds, options)
+        for members, found in zip(groups, _repeats_of(steps, groups, lane, options), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """The layer of the first group of steps that has one: its repeats, and one period."""
+
+    found: Repeats
+    layer: Sequence
 
 
 def _repeats_of(
-    steps: Sequence[StepSequence], groups: Sequence[list[int]], lane: int, options: AnalysisOptions
+    steps: Listed[StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
 ) -> list[Repeats | None]:
     """Repeats of each group of equal steps; later groups are tried with the first one's period first.
 
@@ -133,45 +221,50 @@ def _repeats_of(
     """
     known: dict[bytes, Repeats | None] = {}  # steps that differ only outside the lane
     results: list[Repeats | None] = []
-    reference: tuple[Repeats, Codes, Codes] | None = None
+    reference: _Reference | None = None
     for members in groups:
         step = steps[members[0]]
-        inside = step.lane(lane)
-        codes, types = step.codes[inside], step.types[inside]
-        kinds = None if step.kinds is None else step.kinds[inside]
-        key = codes.tobytes()
+        sequence = step.inside(step.lane(lane))
+        key = sequence.codes.tobytes()
         if key not in known:
-            known[key] = _with_reference(codes, types, kinds, reference, options)
+            known[key] = (
+                _first(sequence, options)
+                if reference is None
+                else _with_reference(sequence, reference, options)
+            )
         found = known[key]
         if found is not None and reference is None:
             head = found.regions[0].start
-            pattern = slice(head, head + found.period)
-            reference = (found, codes[pattern], types[pattern])
+            reference = _Reference(found, sequence.part(slice(head, head + found.period)))
         results.append(found)
     return results
 
 
-def _with_reference(
-    codes: Codes,
-    types: Codes,
-    kinds: Codes | None,
-    reference: tuple[Repeats, Codes, Codes] | None,
-    options: AnalysisOptions,
-) -> Repeats | None:
+def _first(sequence: Sequence, options: AnalysisOptions) -> Repeats | None:
+    """The layers of the first group of steps, in the rotation that all others get."""
+    found = layer_repeats(sequence.codes, options, sequence.kinds)
+    found = found or seeded(sequence, options)
+    if found is not None:
+        return turned(sequence, found, options)
+    return near_repeats(sequence.types, options, sequence.kinds)
+
+
+def _with_reference(sequence: Sequence, reference: _Reference, options: AnalysisOptions) -> Repeats | None:
     rules = RepeatRules(options.layer_min_repeats, options.layer_min_kernels, options.layer_min_share)
-    if reference is None:
-        return layer_repeats(codes, options, kinds) or near_repeats(types, options, kinds)
-    known, codes_pattern, types_pattern = reference
+    codes, types, known = sequence.codes, sequence.types, reference.found
     # shapes may change from step to step (a growing KV length): then only the types give the rotation
-    same = np.isin(codes_pattern, codes).all()
-    labels, pattern = (codes, codes_pattern) if same else (types, types_pattern)
+    same = np.isin(reference.layer.codes, codes).all()
+    labels, pattern = (codes, reference.layer.codes) if same else (types, reference.layer.types)
     found = repeats_at(codes, known.period, rules, labels, pattern)
     if found is not None and found.layers >= known.layers:
         return found
-    other = layer_repeats(codes, options, kinds)
+    near = by_pattern(sequence, reference.layer.codes, options) if same else None
+    if near is not None and (found is None or near.covered >= found.covered):
+        return near
+    other = layer_repeats(codes, options, sequence.kinds)
     if other is None and found is None:
-        by_type = repeats_at(types, known.period, rules, types, types_pattern)
-        return by_type or near_repeats(types, options, kinds)
+        by_type = repeats_at(types, known.period, rules, types, reference.layer.types)
+        return by_type or near_repeats(types, options, sequence.kinds)
     if other is None or (found is not None and found.covered >= other.covered):
         return found
     return repeats_at(codes, other.period, rules, labels, pattern) or other

@@ -194,6 +194,27 @@ def _aligned(labels: Codes, start: int, pattern: Codes) -> int | None:
     return None
 
 
+def regions_of(codes: Codes, pattern: Codes) -> tuple[Region, ...]:
+    """Everywhere that the whole pattern stands, without overlaps, neighbours as one region; ascending."""
+    period = len(pattern)
+    starts = np.flatnonzero(codes[: max(0, len(codes) - period + 1)] == pattern[0])
+    for offset in range(1, period):
+        if len(starts) == 0:
+            return ()
+        starts = starts[codes[starts + offset] == pattern[offset]]
+    if len(starts) and np.diff(starts, append=starts[-1] + period).min() < period:
+        free = [int(starts[0])]  # a pattern that overlaps itself, as a loop inside a layer does
+        for start in starts[1:].tolist():
+            if start >= free[-1] + period:
+                free.append(start)
+        starts = np.array(free)
+    heads = np.flatnonzero(np.diff(starts, prepend=-period - 1) != period)
+    counts = np.diff(heads, append=len(starts))
+    return tuple(
+        Region(start, repeats) for start, repeats in zip(starts[heads].tolist(), counts.tolist(), strict=True)
+    )
+
+
 def nested_repeats(
     codes: Codes, outer: Repeats, rules: RepeatRules, kinds: Codes | None = None
 ) -> Repeats | None:

@@ -10,6 +10,7 @@ from .options import AnalysisOptions
 
 # Families that take a weight operand in inference; others are windows, not targets.
 WEIGHTED = frozenset({"matmul", "grouped_matmul", "mla_prolog"})
+ODD = "odd"  # part of a kernel inside a layer that the other layers do not have
 DATA_PIPES = ("aic_mac", "aic_mte1", "aic_mte2", "aic_fixpipe")  # scalar is control, not data
 
 
@@ -65,6 +66,8 @@ def _refused(group: LabelledGroup, options: AnalysisOptions) -> str | None:
     work, label = group.work, group.label
     if work.flags & {"gradient", "optimizer"}:
         return "a gradient or optimizer kernel"
+    if group.part == ODD:
+        return "it runs in a layer that has it and others do not: no call per layer fits it"
     if not work.weights or work.weight_bytes is None:
         return "no weight operand is known: " + (
             "; ".join(work.missing) or "both operands are activations, or shapes are missing"

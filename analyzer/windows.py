@@ -16,6 +16,7 @@ from .benefit import US_PER_S, MemoryRates
 from .labels import LabelledGroup
 from .options import AnalysisOptions
 from .sequence import NS_PER_US, KernelSequence
+from .targets import ODD
 from .walk import COLLECTIVE, Verdict
 
 Indexes = NDArray[np.int64]
@@ -117,6 +118,8 @@ def _most_common(sequence: KernelSequence, active: Indexes, depth: int) -> tuple
 
 def _crosses(predecessor: LabelledGroup, target: LabelledGroup) -> bool:
     """Whether the predecessor belongs to an earlier layer (or part of the step) than the target."""
+    if predecessor.part == ODD:  # a kernel that only this layer has stands inside it
+        return False
     if predecessor.part != target.part:
         return True
     if predecessor.position is None or target.position is None:

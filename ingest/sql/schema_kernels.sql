@@ -83,9 +83,9 @@ COMMENT ON COLUMN kernels.end_ns IS 'End, ns: start_ns + duration_us in whole ns
 COMMENT ON COLUMN kernels.duration_us IS 'Duration, us, >= 0. Source: Duration(us), Task Duration(us).';
 COMMENT ON COLUMN kernels.wait_us IS 'Time between the end of the previous task and this start, us, as exported; NULL = not exported. Source: Wait Time(us), Task Wait Time(us).';
 COMMENT ON COLUMN kernels.duplicate_of IS 'kernel_id of the row that is counted when the export lists one collective twice; NULL = this row is counted.';
-COMMENT ON COLUMN kernels.part IS 'Place in the step: before, layer, after, between or side; NULL = not placed. Derived from the repeating kernel sequence.';
-COMMENT ON COLUMN kernels.layer IS 'Number of the layer inside its step, from 0; NULL = outside the repeats. Derived.';
-COMMENT ON COLUMN kernels.position IS 'Index inside the layer, or inside its part of the step, from 0; NULL = not placed. Derived.';
+COMMENT ON COLUMN kernels.part IS 'Place in the step: before, layer, after, between, side (on a stream beside the one whose kernels repeat) or odd (inside a layer that has it and others do not); NULL = not placed. Derived from the repeating kernel sequence.';
+COMMENT ON COLUMN kernels.layer IS 'Number of the layer inside its step, from 0; of a kernel beside, that of the layer it is joined to by time; NULL = outside the repeats. Derived.';
+COMMENT ON COLUMN kernels.position IS 'Index inside the layer, or inside its part of the step, from 0; beside, counted over the streams beside; NULL = not placed. Derived.';
 COMMENT ON COLUMN kernels.sequence_index IS 'Index in the counted device sequence of the step, from 0; NULL for AI_CPU, DSA and duplicates. Derived.';
 COMMENT ON COLUMN kernels.file_row IS '1-based line of the row in its file (the header is line 1); for a file that had to be cleaned first, the line in the original. Of a database: globalTaskId or opId.';
 COMMENT ON COLUMN kernels.aicore_time_us IS 'Mean time the AIC part ran on its cores; us, >= 0; NULL = not measured. Source: aicore_time(us), aic_time(us) (every mode with PMU).';

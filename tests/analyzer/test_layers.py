@@ -122,3 +122,23 @@ def test_an_empty_capture_is_left_alone(staging):
     """No kernels, no error."""
     assign_layers(staging)
     assert _placed(staging) == []
+
+
+def test_a_kernel_that_one_layer_has_more_is_part_odd(staging):
+    """Behind the d of the third of four layers stands Z: part odd, its layer, and no position."""
+    letters = "x" + "abcdefgh" * 2 + "abcdZefgh" + "abcdefgh"
+    _fill(staging, [(0, 1, 2, letter, "aicore", None) for letter in letters])
+    assign_layers(staging)
+    rows = _placed(staging)
+    assert rows[21][1:] == ("odd", 2, None, 21)
+    assert rows[22][1:] == ("layer", 2, 4, 22)
+    assert rows[-1][1:] == ("layer", 3, 7, 33)
+
+
+def test_kernels_of_a_second_stream_get_the_layer_they_run_in(staging):
+    """S and T run on stream 5, once per layer and at another place each time: part side, layer and position."""
+    letters = "aSTbcdefgh" + "abcSdeTfgh" + "abcdefSghT"
+    _fill(staging, [(0, 1, 5 if each in "ST" else 2, each, "aicore", None) for each in letters])
+    assign_layers(staging)
+    beside = [row[1:4] for row, letter in zip(_placed(staging), letters, strict=True) if letter in "ST"]
+    assert beside == [("side", layer, position) for layer in range(3) for position in range(2)]
