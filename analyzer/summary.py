@@ -48,6 +48,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
             covered.aicore_us + covered.communication_us,
         )
     phase = run_phase(session)
+    others = other_engines(session)
     return Answer(
         command="summary",
         run=session.run,
@@ -60,7 +61,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
             *_slow_rank_notes(session, rows),
             *step_notes(steps),
             *_idle_notes(spread, steps),
-            *other_engine_notes(other_engines(session), len(steps)),
+            *other_engine_notes(others, len(steps)),
             *(link_notes(session) if by == "link" else ()),
             *(training_note(session) or [f"phase: {phase.phase} ({phase.evidence})"]),
         ),
@@ -71,7 +72,7 @@ def summary(session: Session, by: str = "bound") -> Answer:
             "steps": steps,
             "idle": idle_stretches(session),
             "between_steps": gaps_between_steps(steps),
-            "other_engines": other_engines(session),
+            "other_engines": others,
             "phase": phase.phase,
         },
     )
