@@ -222,12 +222,13 @@ def layer_structure(session: Session) -> LayerStructure:
         )
     if joined:
         notes.append(
-            f"{joined} kernels run on other streams beside the main one, which repeat as often as it has "
-            "layers: their layers are joined to its own by time."
+            f"{_many(joined)} on another stream beside the main one, which repeats as often as it has "
+            f"layers: {'its layer is' if joined == 1 else 'their layers are'} joined by time."
         )
     if side:
         notes.append(
-            f"{side} kernels run beside the main stream in varying order; layers were found without them."
+            f"{_many(side)} beside the main stream in varying order; layers were found without "
+            f"{'it' if side == 1 else 'them'}."
         )
     found: list[tuple[PositionInfo, int]] = []
     period = None
@@ -248,6 +249,10 @@ def layer_structure(session: Session) -> LayerStructure:
         inside / kernels if kernels else 0.0,
         tuple(notes),
     )
+
+
+def _many(kernels: int) -> str:
+    return "1 kernel runs" if kernels == 1 else f"{kernels} kernels run"
 
 
 def _kinds_of_layers(session: Session, step_id: int) -> list[tuple[int, int, int]]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 import npu_roofline
 import pytest
-from npu_roofline.analyzer.layers import assign_layers
+from npu_roofline.analyzer.layers import assign_layers, layer_structure
+
+from .tiny_run import Kernel, session_of
 
 SCHEMA = Path(npu_roofline.__file__).parent / "ingest" / "sql"
 
@@ -136,9 +138,36 @@ def test_a_kernel_that_one_layer_has_more_is_part_odd(staging):
 
 
 def test_kernels_of_a_second_stream_get_the_layer_they_run_in(staging):
-    """S and T run on stream 5, once per layer and at another place each time: part side, layer and position."""
+    """S and T run on stream 5, at another place in each layer: part side, layer and position."""
     letters = "aSTbcdefgh" + "abcSdeTfgh" + "abcdefSghT"
     _fill(staging, [(0, 1, 5 if each in "ST" else 2, each, "aicore", None) for each in letters])
     assign_layers(staging)
     beside = [row[1:4] for row, letter in zip(_placed(staging), letters, strict=True) if letter in "ST"]
     assert beside == [("side", layer, position) for layer in range(3) for position in range(2)]
+
+
+def _placed_kernel(start: int, kind: str, part: str, layer: int | None, position: int | None) -> Kernel:
+    place = {"part": part, "layer": layer, "position": position, "sequence_index": start}
+    return Kernel(start=float(start), duration=0.5, type=kind, extra=place)
+
+
+def test_the_structure_names_what_is_odd_and_what_is_lacking():
+    """Three layers of three: the second has a Cast behind its Mul, the third no Add; beside, two Copies."""
+    places = [
+        (kind, "layer", layer, position)
+        for layer in range(3)
+        for position, kind in enumerate(("Norm", "Mul", "Add"))
+        if (layer, position) != (2, 2)
+    ]
+    places.insert(5, ("Cast", "odd", 1, None))
+    places += [("Copy", "side", 0, 0), ("Copy", "side", None, None)]
+    session = session_of(_placed_kernel(number, *place) for number, place in enumerate(places))
+    found = layer_structure(session)
+    assert (found.period, found.layers, found.coverage_share) == (3, 3, 8 / 11)
+    assert found.notes == (
+        "1 kernel runs on another stream beside the main one, which repeats as often as it has layers: its "
+        "layer is joined by time.",
+        "1 kernel runs beside the main stream in varying order; layers were found without it.",
+        "Layers that lack a kernel which the others have: Add at position 2 (1 of 3).",
+        "1 kernel stands in a layer that the others do not have: Cast (1: step 1 layer 1 behind position 1).",
+    )
