@@ -197,6 +197,43 @@ class CriterionRow:
 
 
 @dataclass(frozen=True)
+class PrefetchCheck:
+    """What the traces say of the prefetches, one number a side; None = not known, never zero."""
+
+    name: str
+    before: float | None
+    after: float | None
+    unit: str
+    met: bool | None  # of the run after; None = nothing to meet, or cannot be told
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """What the critical path is made of, means per step, us; the rows of a side add up to its step."""
+
+    name: str
+    before_us: float | None  # None = no path was validated for this side
+    after_us: float | None
+    delta_us: float | None
+    before_share: float | None  # of the step
+    after_share: float | None
+
+
+@dataclass(frozen=True)
+class PathSide:
+    """Whether the path of one side is believed, and why not."""
+
+    side: str  # before | after
+    status: str  # validated | refused | not measured
+    steps: int  # whose path is validated
+    refused: int
+    target_calls: int | None  # in those steps; None = no target was named, or no path
+    target_on_path: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The outcome of an experiment and what to do next."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .sqlfiles import run_sql
+
 if TYPE_CHECKING:
     from .session import Session
 
@@ -18,6 +20,31 @@ class PrefetchTask:
     duration_us: float
     stream_id: int | None
     bytes: int | None  # None = not exported, which is so in every export seen
+    weight_dims: str | None = None  # '6144,2048' as the launching operator took it; None = not recorded
+
+
+def has_trace(session: Session) -> bool:
+    """Whether a trace was ingested for this rank, so that anything is known of tasks beside its kernels."""
+    return bool(
+        session.value(
+            "SELECT count(*) FROM (FROM trace_tasks WHERE run_id = ? AND rank_id = ? LIMIT 1)",
+            [session.run.run_id, session.rank_id],
+        )
+    )
+
+
+def find_prefetch_tasks(session: Session) -> bool:
+    """Put the prefetches of the selected steps into the temporary table prefetch_tasks, once a session.
+
+    False when no trace was ingested, so that nothing is known of them and there is no table.
+    """
+    known: bool | None = session.cache.get("prefetch_tasks")
+    if known is None:
+        known = has_trace(session)
+        if known:
+            run_sql(session.con, "prefetch_tasks.sql")
+        session.cache["prefetch_tasks"] = known
+    return known
 
 
 def prefetch_tasks(session: Session) -> tuple[PrefetchTask, ...] | None:
@@ -25,18 +52,10 @@ def prefetch_tasks(session: Session) -> tuple[PrefetchTask, ...] | None:
 
     Empty when the trace holds none; None when no trace was ingested, so that nothing is known of them.
     """
-    where = [session.run.run_id, session.rank_id]
-    if not session.value(
-        "SELECT count(*) FROM (FROM trace_tasks WHERE run_id = ? AND rank_id = ? LIMIT 1)", where
-    ):
+    if not find_prefetch_tasks(session):
         return None
     rows = session.con.execute(
-        "WITH spans AS (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns "
-        "FROM selected_kernels GROUP BY step_id) "
-        "SELECT t.start_ns, t.end_ns, t.duration_us, t.stream_id, t.bytes FROM trace_tasks AS t "
-        "WHERE t.run_id = ? AND t.rank_id = ? AND t.kind = 'prefetch' "
-        "AND EXISTS (FROM spans AS s WHERE t.start_ns BETWEEN s.first_ns AND s.last_ns) "
-        "ORDER BY t.start_ns, t.end_ns, t.stream_id",
-        where,
+        "SELECT start_ns, end_ns, duration_us, stream_id, bytes, weight_dims FROM prefetch_tasks "
+        "ORDER BY start_ns, end_ns, stream_id"
     ).fetchall()
     return tuple(PrefetchTask(*row) for row in rows)

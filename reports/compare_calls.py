@@ -11,7 +11,7 @@ from .figures import CLEAR, MUTED, Figure, axis, frame, hover, short
 from .palette import css_variable
 
 _ROW_PX: Final = 34
-_ROLES: Final = (("target", "accent"), ("window", "warn"), ("other", "busy"))
+_ROLES: Final = (("target", "accent"), ("window", "warn"), ("prefetch", "good"), ("other", "busy"))
 
 
 def aligned_figure(found: AlignedTimeline) -> Figure:

@@ -23,7 +23,10 @@ from .words import Words, words
 # Rows that a browser still sorts at once; JSON and CSV have all of them.
 ROWS: Final = 1000
 # Extras that are shown as a table each, with the heading's anchor.
-_TABLES: Final = ("residual", "waits", "streams", "groups", "types", "signatures", "other_engines", "outputs")
+_TABLES: Final = (
+    *("residual", "waits", "streams", "groups", "types", "signatures", "other_engines", "outputs"),
+    *("prefetch", "path_sides", "path"),
+)
 
 
 def compare_report(answer: Answer, generated_at: str = "", lang: str = "en") -> str:

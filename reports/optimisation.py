@@ -16,6 +16,7 @@ from ..analyzer.compare import OptimisationReport
 from ..analyzer.compare.target import TargetChange
 from ..units import NOT_KNOWN, format_bytes, format_duration, format_share
 from .escape import markdown
+from .formats import format_named
 from .headline import device_line
 from .sentences import comparison_sentence
 from .words import Words, words
@@ -60,6 +61,9 @@ def optimisation_document(found: OptimisationReport, lang: str = "en") -> str:
         "saved": None if target is None else -(target.delta_step_us + (target.window_delta_step_us or 0.0)),
         "command": _command(answer.extras["sides"], target),
         "prefetch": _prefetches(found, text),
+        "prefetch_checks": answer.extras.get("prefetch", ()),
+        "path": answer.extras.get("path", ()),
+        "path_sides": answer.extras.get("path_sides", ()),
     }
     return _environment(text).get_template("optimisation.md.j2").render(context).rstrip("\n") + "\n"
 
@@ -184,9 +188,13 @@ def _environment(text: Words) -> jinja2.Environment:
     made.globals["t"] = filled
     made.globals["say"] = lambda value: text.say(str(value))
     made.globals["two_of_four"] = lambda verdict: _two_of_four(verdict, text)
+    made.globals["path_parts"] = lambda rows: ", ".join(
+        f"{text.say(row.name)} {format_share(row.before_share, 1)}" for row in rows if row.before_share
+    )
     made.globals["code_text"] = lambda value: Ready(_one_line(value))
     made.globals["code"] = lambda value: Ready(f"`{_one_line(value)}`")
     made.filters |= {
+        "quantity": lambda value: NOT_KNOWN if value is None else format_named("quantity").print(value),
         "us": lambda value: NOT_KNOWN if value is None else f"{value:,.2f}",
         "signed": lambda value: NOT_KNOWN if value is None else f"{value:+,.2f}",
         "pct": lambda value: NOT_KNOWN if value is None else f"{value:+.1f} %",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..answer_compare import CompareRow
+from ..prefetch_tasks import find_prefetch_tasks
 from ..sqlfiles import rows_of, sql
 from .pairing import Pair, Place
 from .sides import Side
@@ -27,7 +28,7 @@ class AlignedKernel:
     type: str
     start_us: float
     duration_us: float
-    role: str  # target | window | other
+    role: str  # target | window | prefetch | other
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _around(
             "most": KERNELS_SHOWN,
         },
     )
-    return tuple(
+    return _prefetches(session, rows, call) + tuple(
         AlignedKernel(
             stream=row["stream_id"],
             type=row["type"] or "",
@@ -132,4 +133,21 @@ def _around(
             else "other",
         )
         for row in rows
+    )
+
+
+def _prefetches(session: Session, rows: Sequence[dict], call: dict) -> tuple[AlignedKernel, ...]:
+    """The prefetch tasks beside these kernels; () where none ran, and where no trace tells."""
+    if not rows or not find_prefetch_tasks(session):
+        return ()
+    since = min(row["start_ns"] for row in rows)
+    until = max(row["start_ns"] for row in rows)
+    found = session.con.execute(
+        "SELECT stream_id, start_ns, duration_us FROM prefetch_tasks "
+        "WHERE end_ns > ? AND start_ns <= ? ORDER BY start_ns, stream_id LIMIT ?",
+        [since, until, KERNELS_SHOWN],
+    ).fetchall()
+    return tuple(
+        AlignedKernel(stream, "prefetch", (start_ns - call["start_ns"]) / 1000, duration_us, "prefetch")
+        for stream, start_ns, duration_us in found
     )

@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..answer import Answer, Coverage
-from ..answer_compare import CompareRow, Residual, StepComparison, StreamChange
+from ..answer_compare import CompareRow, Residual, StepComparison, StreamChange, Verdict
 from ..coverage import check_sum, coverage
 from ..labels import labelled_groups
 from ..sqlfiles import rows_of
 from .aligned import aligned_timeline
 from .distribution import Spread, call_spreads, read_spreads
 from .gather import gathered, paired
-from .notes import comparison_notes
+from .notes import comparison_notes, trace_notes
 from .outputs import OutputsComparison
+from .paths import PathEvidence, path_evidence, path_rows, path_sides
+from .prefetch_checks import PrefetchEvidence, prefetch_evidence, prefetch_rows
 from .roofline_moves import roofline_moves
 from .rows import Compared, SignatureText, compare_rows, pair_keys
 from .sentence import headline, regressions, what_changed
@@ -49,7 +51,8 @@ def compare(
 
     Extras: `sentence`, `step`, `residual`, `verdict`, `target` and `outputs` (where given), `usual`,
     `roofline`, `step_times`, `groups`, `types`, `signatures`, `waits`, `streams`, `other_engines`,
-    `regressions`, `distributions`, `aligned`, `before` and `after` (the runs). Medians per call say whether
+    `regressions`, `distributions`, `aligned`, `before` and `after` (the runs), and where a trace was ingested
+    `prefetch`, `path_sides` and `path`. Medians per call say whether
     a place changed; means per step add up: rows and residuals give the change of the step, which is checked.
 
     Raises WrongUsage for sides whose captures do not fit together or an ambiguous target, InputMissing for a
@@ -59,9 +62,9 @@ def compare(
     measured = _measure(sides)
     rows, step = measured.rows, measured.step
     aimed = None if target is None else find_target(sides[0].first, rows, step.before.steps, target)
-    options = sides[0].first.options
-    found = verdict(Evidence(rows, step, measured.streams, aimed, outputs, options))
-    signatures = signature_changes(measured.compared, measured.step_us, options)
+    known = _evidence(sides, measured, aimed, outputs)
+    found = verdict(known)
+    signatures = signature_changes(measured.compared, measured.step_us, known.options)
     changes = what_changed(rows, step, measured.identical, measured.streams, signatures, aimed)
     return Answer(
         command="compare",
@@ -69,7 +72,7 @@ def compare(
         device=sides[1].first.device_info,
         coverage=_coverage(sides),
         rows=rows,
-        notes=(*comparison_notes(*sides, measured.compared.pairs, rows, step), two_of_four_note(found)),
+        notes=_notes(sides, measured, known, found),
         extras={
             "sentence": "No difference: " + changes if measured.identical else headline(found, changes),
             "before": sides[0].first.run,
@@ -81,14 +84,53 @@ def compare(
             "verdict": found,
             **({} if aimed is None else {"target": aimed}),
             **({} if outputs is None else {"outputs": outputs.rows}),
-            **_sums(measured, options),
+            **_sums(measured, known.options),
             "roofline": roofline_moves(sides[1].first, rows),
             **_pictures(measured, sides, aimed),
             "signatures": signatures,
             "streams": measured.streams,
+            **_traced(known.prefetches, known.path),
             "regressions": regressions(rows, step, signatures=signatures),
         },
     )
+
+
+def _evidence(
+    sides: tuple[Side, Side],
+    measured: _Measured,
+    aimed: TargetChange | None,
+    outputs: OutputsComparison | None,
+) -> Evidence:
+    """What the verdict rests on, the traces of both sides among it."""
+    pairs, keys = measured.compared.pairs, pair_keys(measured.compared)
+    return Evidence(
+        rows=measured.rows,
+        step=measured.step,
+        streams=measured.streams,
+        target=aimed,
+        outputs=outputs,
+        options=sides[0].first.options,
+        prefetches=prefetch_evidence(sides, pairs, keys, aimed),
+        path=path_evidence(sides, pairs, keys, aimed),
+    )
+
+
+def _notes(sides: tuple[Side, Side], measured: _Measured, known: Evidence, found: Verdict) -> tuple[str, ...]:
+    return (
+        *comparison_notes(*sides, measured.compared.pairs, measured.rows, measured.step),
+        *trace_notes(known.prefetches, known.path),
+        two_of_four_note(found),
+    )
+
+
+def _traced(prefetches: PrefetchEvidence, path: PathEvidence) -> dict[str, Any]:
+    """The extras that need a trace; none of them where none was ingested."""
+    found = {
+        "prefetch": prefetch_rows(prefetches),
+        "path_sides": path_sides(path),
+        "path": path_rows(path),
+    }
+    return {name: rows for name, rows in found.items() if rows}
 
 
 @dataclass(frozen=True)

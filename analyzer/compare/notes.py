@@ -10,6 +10,8 @@ from ...units import format_duration
 from ..answer_compare import CompareRow, StepComparison
 from ..step_times import rank_step_times, step_notes, step_rows
 from .pairing import Pair
+from .paths import PathEvidence
+from .prefetch_checks import PrefetchEvidence
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -70,6 +72,16 @@ def _pairing(pairs: Sequence[Pair], rows: Sequence[CompareRow]) -> str:
             time = sum(getattr(row, side) or 0.0 for row in left)
             text += f"; {len(left)} {change}, {format_duration(time)} a step"
     return text
+
+
+def trace_notes(prefetches: PrefetchEvidence, path: PathEvidence) -> tuple[str, ...]:
+    """What is not measured for want of a trace."""
+    if path.measured or prefetches.before.traced or prefetches.after.traced:
+        return ()
+    return (
+        "not measured: which prefetches ran and whether they were in time, and the critical path through "
+        "streams and events; no trace was ingested (trace_view.json or the profiler database holds both)",
+    )
 
 
 def _captures(before: Side, after: Side) -> list[str]:

@@ -41,6 +41,8 @@ class TargetChange:
     window_delta_step_us: float | None
     predicted_step_us: tuple[float, float] | None  # saving per step that `candidates` predicted, low to high
     candidate: str | None = None  # id of the candidate that stands at this place
+    weight_bytes: int | None = None  # of the candidate
+    planned_bytes: int | None = None  # its max_size as `candidates` proposes it
 
 
 def find_target(session: Session, rows: Sequence[CompareRow], steps_before: int, text: str) -> TargetChange:
@@ -80,6 +82,8 @@ def find_target(session: Session, rows: Sequence[CompareRow], steps_before: int,
         window_delta_step_us=sum(each.delta_step_us or 0.0 for each in window) if window else None,
         predicted_step_us=(predicted.low, predicted.high) if predicted else None,
         candidate=chosen.id if chosen else None,
+        weight_bytes=chosen.weight_bytes if chosen else None,
+        planned_bytes=chosen.max_size if chosen else None,
     )
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from ..answer_compare import CompareRow, CriterionRow, StepComparison, StreamChange, Verdict
 from ..options import AnalysisOptions
 from .outputs import OutputsComparison
+from .paths import NO_PATH, PathEvidence
+from .prefetch_checks import NO_TRACE, PrefetchEvidence
 from .signals import fitting
 from .target import TargetChange
 
@@ -27,6 +29,8 @@ class Evidence:
     target: TargetChange | None
     outputs: OutputsComparison | None
     options: AnalysisOptions
+    prefetches: PrefetchEvidence = NO_TRACE
+    path: PathEvidence = NO_PATH
 
     @property
     def told(self) -> bool:
@@ -82,6 +86,8 @@ def facts_of(evidence: Evidence) -> dict[str, bool]:
         "waits_longer": step.idle_change == "slower",
         "tail_longer": any(stream.longer_tail for stream in evidence.streams),
         "only_slower": "slower" in labels and "faster" not in labels,
+        **evidence.prefetches.facts(),
+        "target_off_path": evidence.path.target_off,
         "nothing_changed": step.wall_change == "same" and not labels & {"faster", "slower", "new", "gone"},
     }
 
@@ -228,7 +234,9 @@ def _two_of_four(evidence: Evidence) -> tuple[CriterionRow, ...]:
             None,
             "%",
             facts["step_faster"] if judged else None,
-            "taken from the step's wall time",
+            "the step's wall time, which the validated path through streams and events explains"
+            if evidence.path.validated
+            else "taken from the step's wall time",
         ),
         CriterionRow(
             "window has not got clearly worse",
