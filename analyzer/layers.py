@@ -150,23 +150,14 @@ class LayerStructure:
     notes: tuple[str, ...]
 
 
-# From the statistics, which are a thousand times smaller than the kernels.
-_SHARE = """
-SELECT coalesce(sum(count) FILTER (part IS NULL AND position IS NULL), 0),
-       coalesce(sum(count) FILTER (part = 'layer'), 0),
-       coalesce(sum(count) FILTER (part = 'side' AND position IS NULL), 0),
-       coalesce(sum(count) FILTER (part = 'side' AND position IS NOT NULL), 0),
-       coalesce(sum(count) FILTER (part IS NOT NULL), 0)
+# Kernels by place and type, some hundred rows; from the statistics, which are a thousand times smaller than the
+# kernels. Without a place they are those of all places together.
+_COUNTS = """
+SELECT part, position, coalesce(type, 'no type') AS type, sum(count)::BIGINT AS kernels
 FROM selected_statistics JOIN selected_signatures USING (signature_id)
-WHERE kernel_class IN ('aicore', 'communication')
+WHERE kernel_class IN ('aicore', 'communication') GROUP BY ALL ORDER BY kernels DESC, type, position
 """
-
-# Kernels inside layers that the other layers do not have, by type; from the statistics too.
-_ODD = """
-SELECT coalesce(type, 'no type'), sum(count)::BIGINT AS kernels
-FROM selected_statistics JOIN selected_signatures USING (signature_id)
-WHERE part = 'odd' GROUP BY type ORDER BY kernels DESC, type
-"""
+_Counts = list[tuple[str | None, int | None, str, int]]
 
 # Where each odd kernel stands in one step: its layer, and the kernel of that layer that it follows.
 _ODD_PLACES = """
@@ -178,13 +169,6 @@ SELECT o.layer, (
 FROM selected_kernels AS o JOIN selected_signatures AS s USING (signature_id)
 WHERE o.part = 'odd' AND o.step_id = ? AND coalesce(s.type, 'no type') = ?
 ORDER BY o.sequence_index LIMIT 3
-"""
-
-# Places that some layers lack: kernels counted at a position against the most at any position of its kind.
-_PLACE_COUNTS = """
-SELECT position, mode(type ORDER BY type), sum(count)::BIGINT
-FROM selected_statistics JOIN selected_signatures USING (signature_id)
-WHERE part = 'layer' AND kernel_class IN ('aicore', 'communication') GROUP BY position ORDER BY position
 """
 
 # Kinds of layers in one step: where their positions begin and end, and how many there are.
@@ -211,8 +195,10 @@ def layer_structure(session: Session) -> LayerStructure:
 
     Positions and layers are those of the first selected step that has layers.
     """
-    row = session.con.execute(_SHARE).fetchone() or (0, 0, 0, 0, 0)
-    kernels, inside, side, joined, placed = row
+    counts = session.con.execute(_COUNTS).fetchall()
+    kernels = sum(count for part, position, _, count in counts if part is None and position is None)
+    placed = sum(count for part, _, _, count in counts if part is not None)
+    inside = sum(count for part, _, _, count in counts if part == "layer")
     notes = []
     if not inside:
         notes.append("No layers: no sequence of kernels repeats exactly in the selected steps.")
@@ -220,16 +206,7 @@ def layer_structure(session: Session) -> LayerStructure:
         notes.append(
             f"{kernels - placed} kernels are in steps in which no sequence of kernels repeats exactly."
         )
-    if joined:
-        notes.append(
-            f"{_many(joined)} on another stream beside the main one, which repeats as often as it has "
-            f"layers: {'its layer is' if joined == 1 else 'their layers are'} joined by time."
-        )
-    if side:
-        notes.append(
-            f"{_many(side)} beside the main stream in varying order; layers were found without "
-            f"{'it' if side == 1 else 'them'}."
-        )
+    notes += _beside(counts)
     found: list[tuple[PositionInfo, int]] = []
     period = None
     for step_id in session.step_ids if inside else ():
@@ -239,9 +216,9 @@ def layer_structure(session: Session) -> LayerStructure:
             kinds = _kinds_of_layers(session, step_id)
             period = kinds[0][1] - kinds[0][0] + 1
             notes += [_other_kind(*each) for each in kinds[1:]]
-            notes += _lacking(session, kinds)
+            notes += _lacking(counts, kinds)
             break
-    notes += _odd(session) if inside else []
+    notes += _odd(session, counts)
     return LayerStructure(
         period,
         max((layers for _, layers in found), default=None),
@@ -249,6 +226,25 @@ def layer_structure(session: Session) -> LayerStructure:
         inside / kernels if kernels else 0.0,
         tuple(notes),
     )
+
+
+def _beside(counts: _Counts) -> list[str]:
+    """What is said of kernels on streams beside the one whose kernels repeat."""
+    side = [(position, count) for part, position, _, count in counts if part == "side"]
+    joined = sum(count for position, count in side if position is not None)
+    other = sum(count for position, count in side if position is None)
+    notes = []
+    if joined:
+        notes.append(
+            f"{_many(joined)} on another stream beside the main one, which repeats as often as it has "
+            f"layers: {'its layer is' if joined == 1 else 'their layers are'} joined by time."
+        )
+    if other:
+        notes.append(
+            f"{_many(other)} beside the main stream in varying order; layers were found without "
+            f"{'it' if other == 1 else 'them'}."
+        )
+    return notes
 
 
 def _many(kernels: int) -> str:
@@ -268,17 +264,21 @@ def _kinds_of_layers(session: Session, step_id: int) -> list[tuple[int, int, int
     return found
 
 
-def _lacking(session: Session, kinds: list[tuple[int, int, int]]) -> list[str]:
+def _lacking(counts: _Counts, kinds: list[tuple[int, int, int]]) -> list[str]:
     """What is said of places at which some layers have no kernel."""
-    rows = session.con.execute(_PLACE_COUNTS).fetchall()
+    places: dict[int, tuple[str, int]] = {}  # position -> its commonest type, kernels of all types
+    for part, position, name, count in counts:
+        if part == "layer" and position is not None:
+            known = places.get(position, (name, 0))
+            places[position] = (known[0], known[1] + count)
     said = []
     for low, high, _ in kinds:
-        counts = [each for each in rows if low <= each[0] <= high]
-        most = max((count for _, _, count in counts), default=0)
+        inside = sorted(position for position in places if low <= position <= high)
+        most = max((places[position][1] for position in inside), default=0)
         said += [
-            f"{name or 'no type'} at position {position} ({most - count} of {most})"
-            for position, name, count in counts
-            if count < most
+            f"{places[position][0]} at position {position} ({most - places[position][1]} of {most})"
+            for position in inside
+            if places[position][1] < most
         ]
     if not said:
         return []
@@ -286,9 +286,9 @@ def _lacking(session: Session, kinds: list[tuple[int, int, int]]) -> list[str]:
     return [f"Layers that lack a kernel which the others have: {', '.join(said[:_SHOWN])}{more}."]
 
 
-def _odd(session: Session) -> list[str]:
+def _odd(session: Session, counts: _Counts) -> list[str]:
     """What is said of kernels inside layers that the other layers do not have, with their places."""
-    rows = session.con.execute(_ODD).fetchall()
+    rows = [(name, count) for part, _, name, count in counts if part == "odd"]
     if not rows:
         return []
     total = sum(count for _, count in rows)
