@@ -150,8 +150,8 @@ class LayerStructure:
     notes: tuple[str, ...]
 
 
-# Kernels by place and type, some hundred rows; from the statistics, which are a thousand times smaller than the
-# kernels. Without a place they are those of all places together.
+# Kernels by place and type, some hundred rows; from the statistics, which are a thousand times smaller than
+# the kernels. Without a place they are those of all places together.
 _COUNTS = """
 SELECT part, position, coalesce(type, 'no type') AS type, sum(count)::BIGINT AS kernels
 FROM selected_statistics JOIN selected_signatures USING (signature_id)
