@@ -101,10 +101,19 @@ def _ndim(values: Any, tensor: Tensor, name: str) -> Outcome:
 
 
 def _last_dim(values: Any, tensor: Tensor, name: str) -> Outcome:
-    logical = tensor.logical
-    if not logical:
-        return UNKNOWN, f"{name} is a scalar"
-    return within_limits(values, logical[-1], f"last dimension of {name} is {logical[-1]}")
+    logical, at = tensor.logical, values.get("at", -1)
+    if len(logical) < -at:
+        return UNKNOWN, f"{name} is a scalar" if not logical else f"{name} has {len(logical)} dimensions"
+    which = "last dimension" if at == -1 else f"dimension {at}"
+    return within_limits(values, logical[at], f"{which} of {name} is {logical[at]}")
+
+
+def _leading_dims(values: Any, tensor: Tensor, name: str) -> Outcome:
+    """A limit on some of the dimensions before the last: which of them it is depends on the layout."""
+    leading = tensor.logical[:-1]
+    if max(leading, default=0) <= values["max"]:
+        return HOLDS, ""
+    return UNKNOWN, f"{values['text']}; {name} is {'x'.join(map(str, leading))} before its last dimension"
 
 
 def _last_dim_bytes(values: Any, tensor: Tensor, name: str) -> Outcome:
@@ -185,6 +194,7 @@ CHECKS: dict[str, Callable[[Any, Sequence[Member], Situation], Outcome]] = {
     "format": _about_operand(_format),
     "ndim": _about_operand(_ndim),
     "last_dim": _about_operand(_last_dim),
+    "leading_dims": _about_operand(_leading_dims),
     "last_dim_bytes": _about_operand(_last_dim_bytes),
     "product": _about_operand(_product),
     "inference": _inference,

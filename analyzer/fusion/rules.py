@@ -81,10 +81,22 @@ class RuleBook:
 
     rules: tuple[Rule, ...]
     fused: Mapping[str, Rule]  # normalised type -> rule
+    calls: Mapping[str, str]  # normalised type -> call, where the names do not tell
 
     def rule(self, rule_id: str) -> Rule:
         """The rule of that id; KeyError for another."""
         return next(each for each in self.rules if each.id == rule_id)
+
+    def call_of(self, fused_type: str) -> str:
+        """The call that runs as a fused type: MoeDistributeCombineV2 -> npu_moe_distribute_combine_v2.
+
+        KeyError for a type that is not fused.
+        """
+        name = normalised(fused_type)
+        rule = self.fused[name]
+        if name in self.calls:
+            return self.calls[name]
+        return next((each for each in (rule.api, *rule.also) if name in each.replace("_", "")), rule.api)
 
 
 @lru_cache(maxsize=1)
@@ -107,7 +119,10 @@ def parse_rules(text: str) -> RuleBook:
     for rule in rules:
         for name in rule.fused:
             fused.setdefault(name, rule)
-    return RuleBook(rules, fused)
+    calls = {normalised(name): call for name, call in table.get("calls", {}).items()}
+    if unknown := set(calls) - set(fused):
+        raise ValueError(f"rules.toml: [calls] names a type of no rule: {', '.join(sorted(unknown))}")
+    return RuleBook(rules, fused, calls)
 
 
 def _rule(entry: Mapping[str, Any], groups: Mapping[str, frozenset[str]], fillers: Sequence[str]) -> Rule:

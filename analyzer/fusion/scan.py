@@ -122,7 +122,7 @@ def _scan(
     rows = [replace(row_of(each), code=_sources(session, each)) for each in gathered.values()]
     rows.sort(key=lambda row: (_ORDER.index(row.status), -(row.saving_high_us or 0.0), -row.step_us, row.id))
     steps = max(1, len(session.step_ids))
-    return tuple(rows), fused.rows(steps), _shares(classes, kernels, steps)
+    return tuple(rows), fused.rows(steps, book), _shares(classes, kernels, steps)
 
 
 def _sources(session: Session, entry: Gathered) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ class _FusedTimes:
 
     def __init__(self, read: Lanes) -> None:
         self._names = np.array([group.row.type or "" for group in read.groups] or [""])
-        self._of: dict[str, tuple[Rule, dict[int, int], dict[int, float]]] = {}
+        self._of: dict[str, tuple[str, dict[int, int], dict[int, float]]] = {}
         self._elsewhere: Counter[str] = Counter()
 
     def add(self, kind: StepKind, kernels: NDArray[np.int64], book: RuleBook) -> None:
@@ -182,7 +182,7 @@ class _FusedTimes:
         names = self._names[kind.group[kernels]]
         for name in np.unique(names).tolist():
             chosen = kernels[names == name]
-            _, count, us = self._of.setdefault(name, (book.fused[normalised(name)], {}, {}))
+            _, count, us = self._of.setdefault(name, (book.call_of(name), {}, {}))
             sums = microseconds(kind.durations_ps[:, chosen].sum(axis=1))
             for step, total in zip(kind.step_ids, sums.tolist(), strict=True):
                 count[step] = count.get(step, 0) + len(chosen)
@@ -195,33 +195,25 @@ class _FusedTimes:
             if normalised(name) in book.fused:
                 self._elsewhere[name] += count * len(kind.step_ids)
 
-    def rows(self, steps: int) -> tuple[FusedRow, ...]:
+    def rows(self, steps: int, book: RuleBook) -> tuple[FusedRow, ...]:
         """One row per type, most time first."""
         rows = [
             FusedRow(
                 name,
-                _call_of(name, rule),
-                rule.id,
+                call,
+                book.fused[normalised(name)].id,
                 median(count),
                 median(us),
                 sum(us.values()),
                 self._note(name, steps),
             )
-            for name, (rule, count, us) in self._of.items()
+            for name, (call, count, us) in self._of.items()
         ]
         return tuple(sorted(rows, key=lambda row: (-row.total_us, row.type)))
 
     def _note(self, name: str, steps: int) -> str:
         more = self._elsewhere[name]
         return f"{more / steps:g} more per step in the sequences above" if more else ""
-
-
-def _call_of(operator_type: str, rule: Rule) -> str:
-    """The call of the rule whose name holds the type: MoeDistributeCombineV2 ->
-    npu_moe_distribute_combine_v2.
-    """
-    name = normalised(operator_type)
-    return next((each for each in (rule.api, *rule.also) if name in each.replace("_", "")), rule.api)
 
 
 def _shares(classes: Counter[str], kernels: Counter[str], steps: int) -> tuple[FusionShare, ...]:

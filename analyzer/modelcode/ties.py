@@ -18,6 +18,8 @@ from .facts import facts, has_paged_cache, modules
 
 _WITHIN = 3  # steps of code between two that follow each other as kernels
 _SHOWN = 6  # places of one sequence
+# Operations that stand in every function: alone they point nowhere.
+_ANYWHERE = frozenset({"add", "adds", "mul", "muls", "cast"})
 
 
 def tie_to_code(scan: Answer, files: Sequence[Path], model_config: Path | None = None) -> Answer:
@@ -51,15 +53,20 @@ def _places(row: FusionRow, code: ModelCode, candidates: Iterable[CodeCandidate]
         found = [place for each in candidates if each.rule == row.rule for place in each.code]
     if not found:
         found = _by_call(row, code)
-    if not found and row.part == "before":
+    if not found and row.part == "before" and _looks_up(row):
         found = [each.code for each in modules(code) if each.kind == "embedding"]
     return tuple(dict.fromkeys(found))[:_SHOWN]
+
+
+def _looks_up(row: FusionRow) -> bool:
+    """Whether the kernels take rows of a table, as an embedding does; masks and positions do not."""
+    return any("embedding" in _tokens(each) for each in row.types)
 
 
 def _by_order(row: FusionRow, code: ModelCode) -> list[str]:
     """Functions in which the operations of the sequence follow each other as its kernels do."""
     types = _in_order(row)
-    if not 2 <= len(types) <= _SHOWN:
+    if not 2 <= len(types) <= _SHOWN or set(map(normalised, types)) <= _ANYWHERE:
         return []
     tokens = tuple((_tokens(each), False) for each in types)
     if not all(names for names, _ in tokens):
@@ -90,7 +97,8 @@ def _tokens(operator_type: str) -> frozenset[str]:
     if rule is not None:
         calls = {call.split(" ")[0] for call in (rule.api, *rule.also)}
         # A rule may stand for a pair, such as dispatch and combine: the name tells which one it is.
-        found |= {call for call in calls if name in call.replace("_", "")} or calls
+        named = {call for call in calls if name in call.replace("_", "")}
+        found |= named or ({rule_book().calls[name]} if name in rule_book().calls else calls)
     return frozenset(found)
 
 

@@ -71,7 +71,8 @@ def test_repeats_are_one_row_with_medians_over_steps() -> None:
 
 def test_every_kernel_is_in_one_class_and_no_saving_exceeds_its_kernels() -> None:
     """The classes add up to the time of all kernels; candidates, fused and rest do not share any."""
-    text = "Add RmsNorm DynamicQuant(4,8,64 bf16 -> 4,8,64 int8) MatMulV3 SwiGlu Muls Muls"
+    norm = "Add RmsNorm(4,8,64 bf16; 64 bf16 -> 4,8,64 bf16)"
+    text = f"{norm} DynamicQuant(4,8,64 bf16 -> 4,8,64 int8) MatMulV3 SwiGlu Muls Muls"
     session = session_with(kernels(f"{text} Transpose BatchMatMulV2"))
     rows, fused, shares = scan_rows(session)
     assert sum(share.step_us for share in shares) == pytest.approx(9 * 2.0)

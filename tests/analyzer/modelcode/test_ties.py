@@ -101,3 +101,16 @@ def test_candidates_without_kernels_are_named(tmp_path: Path) -> None:
     (note,) = [note for note in answer.notes if "no kernel of this selection shows" in note]
     assert f"npu_moe_gating_top_k at m.py:{line_of(CANN, 'x.sigmoid')}" in note
     assert any("0 of 1 sequences are tied" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("chain", ["Tril LogicalNot", "Cos Mul"])
+def test_masks_and_positions_before_the_layers_are_no_embedding(tmp_path: Path, chain: str) -> None:
+    """A chain before the first layer that looks nothing up leads to no line."""
+    rows = [replace(row, extra={"part": "before", "position": at}) for at, row in enumerate(kernels(chain))]
+    (row,) = tie_to_code(fuse_scan(session_with(rows)), [write(tmp_path, "m.py", PLAIN)]).rows
+    assert row.code == ()
+
+
+def test_sums_alone_point_nowhere(tmp_path: Path) -> None:
+    """Add and Add stand in many functions of the file, so they are tied to none of them."""
+    assert tied(tmp_path, "Add Add", PLAIN)["Add + Add"].code == ()
