@@ -6,7 +6,7 @@ Python loops over distinct signatures and places here, never over kernels.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..ingest.shapes import parse_operands
@@ -143,8 +143,10 @@ def _statistics_rows(session: Session, where: str) -> list[dict[str, Any]]:
 def _label(session: Session, row: dict[str, Any], label: Label | None = None) -> LabelledGroup:
     """The group of one statistics row; classified from its own medians unless the label is given."""
     text, signature, work = _modelled(session, row)
-    measured = replace(
-        measurement(row, _pmu_names(session), session.run.metric_mode or "none"),
+    measured = measurement(
+        row,
+        _pmu_names(session),
+        session.run.metric_mode or "none",
         by_operator=operator_bytes(session).get(text.signature_id),
         l2_hit_rate=hit_rates(session).get(text.signature_id),
     )
@@ -178,8 +180,13 @@ def signature_of(text: SignatureRow) -> Signature:
     )
 
 
-def measurement(row: Mapping[str, Any], pmu: tuple[str, ...], metric_mode: str) -> Measurement:
-    """One row of group_statistics as the roofline takes it; `pmu` names its PMU columns."""
+def measurement(
+    row: Mapping[str, Any], pmu: tuple[str, ...], metric_mode: str, **of_operator: Any
+) -> Measurement:
+    """One row of group_statistics as the roofline takes it; `pmu` names its PMU columns.
+
+    of_operator: by_operator and l2_hit_rate, which come from other files than the kernels.
+    """
     own = ("aicore_time_us", "aiv_time_us", "cube_utilization_pct")
     ratios = {name: key for name in pmu if (key := _PIPES.get(name)) is not None}
     return Measurement(
@@ -196,6 +203,7 @@ def measurement(row: Mapping[str, Any], pmu: tuple[str, ...], metric_mode: str) 
         ratios={key: row[name] for name, key in ratios.items()},
         other={name: row[name] for name in pmu if name not in ratios and name not in own},
         metric_mode=metric_mode,
+        **of_operator,
     )
 
 

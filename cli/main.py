@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -15,50 +16,27 @@ from typer.main import get_command
 
 from .. import __version__
 from ..errors import WrongUsage
-from . import devices, fuse, ops, runs, tune
-from .calibrate import calibrate
-from .candidates import candidates
-from .compare import compare
-from .demo import demo
-from .explain import explain
 from .failures import EXIT_INTERRUPTED, EXIT_READER_GONE, report_failure
 from .groups import spread
-from .hotspots import hotspots
-from .ingest import ingest
-from .plan import plan
-from .query import query
-from .report import report
-from .size import size
-from .summary import summary
 
 HELP_WIDTH = 100
 
+# Every command, in the order in which an engineer needs them. Each is the function of its name, or the group
+# `app`, in the module of that name beside this one.
+COMMANDS = (
+    *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "plan"),
+    *("compare", "calibrate", "tune"),
+    *("fuse", "ops"),
+    *("devices", "query", "demo"),
+)
+
 
 class InOrderOfQuestions(TyperGroup):
-    """Lists the commands in the order in which an engineer needs them; typer lists sub-groups last."""
-
-    ORDER = (
-        *("ingest", "runs", "summary", "hotspots", "report", "candidates", "explain", "size", "plan"),
-        *("compare", "calibrate", "tune"),
-        *("fuse", "ops"),
-        *("devices", "query", "demo"),
-    )
+    """Lists the commands as COMMANDS does; typer lists sub-groups last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the commands; one that ORDER does not name is an error, not a hidden command."""
-        return sorted(super().list_commands(ctx), key=self.ORDER.index)
-
-
-app = typer.Typer(
-    name="npu-roofline",
-    # Plain help: it is read in pipes, pasted into tickets, and generated into the reference.
-    rich_markup_mode=None,
-    add_completion=False,
-    no_args_is_help=True,
-    cls=InOrderOfQuestions,
-    context_settings={"max_content_width": HELP_WIDTH},
-    pretty_exceptions_enable=False,
-)
+        """Names of the commands."""
+        return sorted(super().list_commands(ctx), key=COMMANDS.index)
 
 
 def _print_version(wanted: bool) -> None:
@@ -67,7 +45,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _about(
     version: Annotated[
         bool,
@@ -81,17 +58,31 @@ def _about(
     """
 
 
-COMMANDS = (
-    *(ingest, summary, hotspots, report, candidates, explain, size, plan, compare, calibrate),
-    *(query, demo),
-)
-for command in COMMANDS:
-    app.command()(spread(command))
-app.add_typer(runs.app, name="runs")
-app.add_typer(tune.app, name="tune")
-app.add_typer(fuse.app, name="fuse")
-app.add_typer(ops.app, name="ops")
-app.add_typer(devices.app, name="devices")
+def app_with(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with some of its commands; reading the signatures of all takes a while."""
+    app = typer.Typer(
+        name="npu-roofline",
+        # Plain help: it is read in pipes, pasted into tickets, and generated into the reference.
+        rich_markup_mode=None,
+        add_completion=False,
+        no_args_is_help=True,
+        cls=InOrderOfQuestions,
+        context_settings={"max_content_width": HELP_WIDTH},
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_about)
+    for name in names:
+        module = import_module(f".{name}", __package__)
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command()(spread(getattr(module, name)))
+    return app
+
+
+def _asked(arguments: Sequence[str]) -> Sequence[str]:
+    """The command that a command line names first; all of them where it names none, as in --help."""
+    return arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -100,7 +91,8 @@ def run(arguments: Sequence[str]) -> int:
         _refuse_empty(arguments)
         # Without standalone mode typer raises its own errors instead of printing them in a style of its own;
         # an Exit comes back as its code, a command that ended well as None.
-        code = get_command(app).main(list(arguments), prog_name="npu-roofline", standalone_mode=False)
+        command = get_command(app_with(_asked(arguments)))
+        code = command.main(list(arguments), prog_name="npu-roofline", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_gone()

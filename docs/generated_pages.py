@@ -61,11 +61,11 @@ otherwise. The same records are the columns of `--format csv`, nested ones with 
 
 def cli_page() -> str:
     """Every command's --help, at a fixed width."""
-    from npu_roofline.cli.main import app
+    from npu_roofline.cli.main import app_with
     from typer.main import get_command
 
     parts = ["# Commands", "", "What `--help` prints, for each command."]
-    for path, text in _help_texts(get_command(app), "npu-roofline"):
+    for path, text in _help_texts(get_command(app_with()), "npu-roofline"):
         parts += ["", f"## {path}", "", "```text", text.rstrip(), "```"]
     return "\n".join(parts)
 

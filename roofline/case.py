@@ -93,9 +93,17 @@ class Case:
 
     def pipes_of(self, vector: bool) -> Mapping[str, float]:
         """Busy shares of the vector or the cube part."""
-        names = VECTOR_PIPES if vector else CUBE_PIPES
-        values = {name: self.measurement.ratio(name) for name in names}
-        return {name[4:]: value for name, value in values.items() if value is not None}
+        return self._pipes_of_parts[vector]
+
+    @cached_property
+    def _pipes_of_parts(self) -> tuple[Mapping[str, float], Mapping[str, float]]:
+        """(cube part, vector part)."""
+        measured = self.measurement.ratios
+        cube, vector = (
+            {name[4:]: value for name in names if (value := measured.get(name)) is not None}
+            for names in (CUBE_PIPES, VECTOR_PIPES)
+        )
+        return cube, vector
 
     @property
     def is_mixed(self) -> bool:
