@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from .layers import layer_structure
 from .options import AnalysisOptions
 from .phases import phases, training_note
 from .prefetch import cap_in_bytes, check_coefficient
-from .refusals import Refusals
+from .refusals import Refusals, also_without_shapes, none_is_a_target, nothing_weighted
 from .role_rows import role_rows
 from .roles_match import RoleNames, RoleRequest, name_roles
 from .sequence import SIDE, kernel_sequence
@@ -42,7 +41,7 @@ class Survey:
     names: RoleNames = field(default_factory=lambda: RoleNames({}, {}))  # the same by place
     places: tuple[LabelledGroup, ...] = ()  # of the sequence that the sites index
     stopped: str | None = (
-        None  # why no target was even looked at: training, prefill, unknown or unsupported device
+        None  # why no target was even looked at: training, prefill, device, or no kernel that reads a weight
     )
 
 
@@ -80,9 +79,16 @@ def candidates(
         coverage=coverage(session),
         rows=(*shown, *others),
         notes=tuple(dict.fromkeys(notes)),
-        extras={"rejected": found.rejected, "matching": len(proposed), "stopped": found.stopped}
+        extras={"rejected": found.rejected, "matching": len(proposed), "stopped": _stopped(found)}
         | ({"roles": found.roles} if roles and (roles.config or roles.user) else {}),
     )
+
+
+def _stopped(found: Survey) -> str | None:
+    """Why nothing is proposed, where no row says it: nothing was looked at, or nothing of it is a target."""
+    if found.stopped is None and found.rejected and not found.rows:
+        return none_is_a_target(found.rejected)
+    return found.stopped
 
 
 def survey(
@@ -105,6 +111,7 @@ def survey(
     session.begin(*FOR_CANDIDATES)
     rates, refusal = memory_rates(session)
     steps = decode_steps(session)
+    refusal = also_without_shapes(session, refusal)
     stop = [*training_note(session), *refusal, *([] if steps else _no_decode(session))]
     if rates is None or stop:
         return Survey((), (), {}, (*notes, *stop), stopped=stop[0])
@@ -134,8 +141,7 @@ def _survey(
             found += finder.sites(place, judgement)
         else:
             refused.add(group, judgement, roles.of(place))
-    if not found and not refused.groups:
-        notes.append(_nothing_weighted(sequence.places))
+    stopped = None if found or refused.groups else nothing_weighted(session, sequence.places)
     writer = RowWriter(session, sequence, rules, roles)
     written, sites, unprofitable = writer.rows(feasible(found, finder))
     rows = with_shared_windows(ordered(written), sites)
@@ -147,22 +153,14 @@ def _survey(
         roles=role_rows(sequence, roles),
         names=roles,
         places=sequence.places,
+        stopped=stopped,
         notes=(
             *notes,
+            *([stopped] if stopped else []),
             *structure.notes,
             *roles.notes,
             *summary_notes(rows, left_out, rules, step_us(session)),
         ),
-    )
-
-
-def _nothing_weighted(places: Sequence[LabelledGroup]) -> str:
-    """Why nothing was even looked at: no kernel with weights ran, or the shapes do not tell."""
-    if any(group.is_aicore and group.row.input_shapes for group in places):
-        return "No kernel of this selection reads a weight: no matmul or fused product is among them."
-    return (
-        "No kernel has a known weight: shapes are not in this export "
-        "(torch_npu profiler: record_shapes=True, level 1 or 2)."
     )
 
 
