@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,8 @@ from ...errors import InputMissing, UnsupportedExport
 _HINT = "give a torch_npu wheel, an installed torch_npu, or a folder with torch_npu/_op_plugin_docs.py in it"
 # The largest member is 1 MB; more is no documentation.
 _LARGEST_MEMBER = 64 * 2**20
+# What zipfile raises for a damaged archive.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def _from_folder(folder: Path) -> dict[str, bytes]:
             path = next((each for each in places if each.is_file()), None)
             if path is not None:
                 try:
+                    _refuse_large(str(path), path.stat().st_size)
                     found[kind] = path.read_bytes()
                 except OSError as error:
                     raise InputMissing(f"cannot read {path}: {error.strerror}", _HINT) from error
@@ -94,11 +98,20 @@ def _from_wheel(path: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as wheel:
             sizes = {member.filename: member.file_size for member in wheel.infolist()}
-            return {
-                kind: wheel.read(member)
-                for kind, members in opdocs_table()["members"].items()
-                for member in members
-                if 0 <= sizes.get(member, -1) <= _LARGEST_MEMBER
-            }
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+            texts = {}
+            for kind, members in opdocs_table()["members"].items():
+                for member in (each for each in members if each in sizes):
+                    _refuse_large(f"{member} in {path}", sizes[member])
+                    texts[kind] = wheel.read(member)  # reads no more than the size that was just checked
+            return texts
+    except _DAMAGE as error:
         raise UnsupportedExport(f"{path} is no wheel that can be read: {error}", _HINT) from error
+
+
+def _refuse_large(name: str, size: int) -> None:
+    if size > _LARGEST_MEMBER:
+        raise UnsupportedExport(
+            f"{name} has {size / 2**20:,.0f} MiB unpacked; operator documentation has 1 MiB, and more than "
+            f"{_LARGEST_MEMBER // 2**20} MiB is not read",
+            _HINT,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,28 @@ def test_a_file_that_is_no_wheel_is_said_to_be_none(tmp_path: Path, content: byt
     (tmp_path / "x.whl").write_bytes(content)
     with pytest.raises(UnsupportedExport, match="no wheel that can be read"):
         operator_source(tmp_path / "x.whl")
+
+
+def test_a_wheel_that_unpacks_to_too_much_is_refused_unread(tmp_path: Path) -> None:
+    """65 MiB of zeros are 64 KiB in the wheel: by the size that the wheel gives, before it is read."""
+    path = tmp_path / "bomb.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("torch_npu/_op_plugin_docs.py", b"\0" * (65 * 2**20))
+    with pytest.raises(UnsupportedExport, match="has 65 MiB unpacked.* more than 64 MiB is not read"):
+        operator_source(path)
+
+
+@pytest.mark.parametrize("at", [45, 60, 75, -30, -60])
+def test_a_damaged_wheel_is_said_to_be_none(tmp_path: Path, at: int) -> None:
+    """A byte that is wrong in the packed text, the directory or its end is damage, and no traceback."""
+    path = tmp_path / "damaged.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("torch_npu/_op_plugin_docs.py", DOCS)
+    content = bytearray(path.read_bytes())
+    content[at] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(UnsupportedExport, match="no wheel|no operator documentation"):
+        operator_source(path)
 
 
 def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
