@@ -7,11 +7,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ..analyzer.answer import Answer, StepComparison, StepSpread, StepTimes, Verdict
+from ..analyzer.answer import Answer
 from .columns import Column, RecordColumns, records, silent_extras, table_order, text_for
 from .formats import format_named
+
+if TYPE_CHECKING:
+    from ..analyzer.answer import StepComparison, StepTimes
 
 # A single record of more fields than this is read down, as name and value, not across.
 _FIELDS_ACROSS: Final = 6
@@ -194,6 +197,17 @@ def _css_name(text: str) -> str:
 
 def _row_sets(value: Any) -> dict[str, Sequence[Any]]:
     """The tables that an extra is made of, by what is added to its name; none for a plain value."""
+    if is_record(value):
+        return _tables_of_record(value)
+    if isinstance(value, list | tuple) and value and all(map(is_record, value)):
+        return {"": value}
+    return {}
+
+
+def _tables_of_record(value: Any) -> dict[str, Sequence[Any]]:
+    # Loaded here, because most answers hold no record of a comparison and would wait for them.
+    from ..analyzer.answer import StepComparison, StepSpread, Verdict
+
     if isinstance(value, StepSpread) and value.steps == 1:
         return {"": ()}  # the steps table says the same
     if isinstance(value, StepComparison):
@@ -201,11 +215,7 @@ def _row_sets(value: Any) -> dict[str, Sequence[Any]]:
     if isinstance(value, Verdict):
         outcome = {"outcome": value.outcome, "next": value.next_action, "signals": value.failure_signals}
         return {"": (outcome,), "_criteria": value.criteria}
-    if is_record(value):
-        return {"": (value,)}
-    if isinstance(value, list | tuple) and value and all(map(is_record, value)):
-        return {"": value}
-    return {}
+    return {"": (value,)}
 
 
 def _sides(step: StepComparison) -> tuple[StepSide, ...]:
