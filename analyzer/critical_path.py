@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..units import format_duration, format_share
-from .path_walk import KINDS, Numbers, StepTasks, largest_overlap_ns, walk
+from .path_walk import KINDS, Numbers, Path, StepTasks, largest_overlap_ns, walk
 from .prefetch_tasks import has_trace
 from .sqlfiles import rows_of, run_sql, sql
 
@@ -130,7 +130,7 @@ def _walked(
         return _Step("the tasks of the trace lead to no beginning")
     wall = span["last_ns"] - span["first_ns"]
     spent: dict[str, float] = dict(zip(KINDS, (path.spent_ns / 1000).tolist(), strict=True))
-    if reason := _unexplained(columns, spent, wall / 1000, limits, host_calls):
+    if reason := _unexplained(columns, spent, path, limits, host_calls):
         return _Step(reason)
     asked = np.isin(found, wanted) if len(wanted) else np.zeros(len(found), bool)
     on_path = asked & path.on_path
@@ -204,9 +204,10 @@ def _unusable(
 
 
 def _unexplained(
-    columns: dict[str, Any], spent: dict[str, float], wall_us: float, limits: PathLimits, host_calls: bool
+    columns: dict[str, Any], spent: dict[str, float], path: Path, limits: PathLimits, host_calls: bool
 ) -> str:
     """Why a path is not believed: too much of it has no reason; empty = it is."""
+    wall_us = sum(spent.values())
     if spent["host"] > limits.open_share * wall_us and not host_calls:
         share = format_share(spent["host"] / wall_us, 0)
         return (
@@ -218,13 +219,19 @@ def _unexplained(
     names = np.ma.filled(columns["kind"], "").astype(str)
     lasted = _numbers(columns["end_ns"]) - _numbers(columns["start_ns"])
     lost = (names == "wait") & (lasted > limits.blocked_us * 1000) & (_numbers(columns["record"]) < 0)
-    told = f"{format_duration(spent['not explained'])} of the step have no reason in the trace"
+    longest, stream = path.longest_open
+    told = (
+        f"{format_duration(spent['not explained'])} of the step have no reason in the trace, "
+        f"the longest part {format_duration(longest / 1000)} on stream {stream}"
+    )
     if lost.any():
         return (
             f"{told}; event waits that held their stream up without a single other stream's record right "
             f"before they ended: {int(lost.sum())}"
         )
-    return f"{told}: streams stand still with no event wait and no late launch"
+    if (_numbers(columns["launched_ns"]) < 0).all():
+        return f"{told}: no event wait explains it, and no launch by the host is recorded that could"
+    return f"{told}: no event wait and no late launch explains it"
 
 
 def _together(steps: Sequence[_Step]) -> CriticalPath:

@@ -62,6 +62,7 @@ class Path:
     spent_ns: Numbers = field(default_factory=lambda: np.zeros(len(KINDS), np.int64))
     on_path: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     crossings: int = 0  # from one stream to another through an event
+    longest_open: tuple[int, int] = (0, -1)  # ns of the longest part without a reason, and its stream
 
 
 def largest_overlap_ns(tasks: StepTasks) -> int:
@@ -85,7 +86,7 @@ def walk(tasks: StepTasks, begin_ns: int, end_ns: int) -> Path | None:
     if not len(work):
         return None
     at = int(work[np.argmax(tasks.end[work])])
-    _add(path, _OPEN if end_ns - tasks.end[at] > tasks.gap_ns else _BETWEEN, int(tasks.end[at]), end_ns)
+    _add_rest(path, tasks, at, int(tasks.end[at]), end_ns)
     now = min(int(tasks.end[at]), end_ns)
     for _ in range(int(turns.sum()) + 1):
         turn = int(last_turn[at])
@@ -114,6 +115,9 @@ def _stretch(
     np.add.at(path.spent_ns, tasks.kind[span], np.where(seen, lasted, 0))
     gaps = np.maximum(0, start[1:] - np.maximum(before[first + 1 : last + 1], begin_ns))
     path.spent_ns[_OPEN] += gaps[gaps > tasks.gap_ns].sum()
+    no_reason = max(gaps.max(initial=0), lasted[tasks.kind[span] == _OPEN].max(initial=0))
+    if no_reason > tasks.gap_ns:
+        path.longest_open = max(path.longest_open, (int(no_reason), int(tasks.stream[first])))
     path.spent_ns[_BETWEEN] += gaps[gaps <= tasks.gap_ns].sum()
     return int(start[0])
 
@@ -129,7 +133,7 @@ def _turn(
         path.crossings += 1
         return record, reached
     if waits is None:
-        _add(path, _OPEN if now - begin_ns > tasks.gap_ns else _BETWEEN, begin_ns, now)
+        _add_rest(path, tasks, turn, begin_ns, now)
         return None
     found = waits.before(int(tasks.launched[turn]))
     reached = max(begin_ns, int(tasks.end[found])) if found is not None else begin_ns
@@ -158,6 +162,14 @@ class _HostWaits:
         """The task that the host had waited for last when it launched; None = it waited for none."""
         at = int(np.searchsorted(self.ended, launched_ns, "right")) - 1
         return int(self.task[at]) if at >= 0 else None
+
+
+def _add_rest(path: Path, tasks: StepTasks, at: int, since_ns: int, until_ns: int) -> None:
+    """Time before the first task of a stream or behind the last of the step: a gap, or without a reason."""
+    lasted = max(0, until_ns - since_ns)
+    path.spent_ns[_OPEN if lasted > tasks.gap_ns else _BETWEEN] += lasted
+    if lasted > tasks.gap_ns:
+        path.longest_open = max(path.longest_open, (lasted, int(tasks.stream[at])))
 
 
 def _add(path: Path, kind: int, since_ns: int, until_ns: int) -> None:
