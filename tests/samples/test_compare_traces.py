@@ -62,7 +62,7 @@ def test_a_late_prefetch_changes_what_to_do(compared: Callable[..., str]) -> Non
 
 
 def test_the_path_of_both_sides(compared: Callable[..., str]) -> None:
-    """All calls of the target are on it; the main stream's part is shorter by its gain, 54.4 us less others."""
+    """All calls of the target are on it; the main stream's part is shorter by its gain, 54 us less others."""
     answer = json.loads(compared("after", "--format", "json"))
     assert [(side["status"], side["steps"], side["target_on_path"]) for side in answer["path_sides"]] == [
         ("validated", 8, 48),
