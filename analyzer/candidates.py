@@ -19,6 +19,7 @@ from .options import AnalysisOptions
 from .phases import phases, training_note
 from .prefetch import cap_in_bytes, check_coefficient
 from .refusals import Refusals, also_without_shapes, none_is_a_target, nothing_weighted
+from .role_names import trace_names
 from .role_rows import role_rows
 from .roles_match import RoleNames, RoleRequest, name_roles
 from .sequence import SIDE, kernel_sequence
@@ -127,7 +128,8 @@ def _survey(
     sequence = kernel_sequence(session, steps)
     finder = SiteFinder(sequence, rules, structure.period)
     found: list[Site] = []
-    roles = name_roles(sequence, request)
+    traced = trace_names(session, (group for group in sequence.places if is_weighted(group)))
+    roles = name_roles(sequence, request, traced)
     refused = Refusals(sequence.steps, {group.signature_id: group for group in labelled_groups(session)})
     for place, group in enumerate(sequence.places):
         if not is_weighted(group):

@@ -49,15 +49,21 @@ def origin_of(
 def origins(session: Session) -> Mapping[Place, Origin]:
     """Origins of every kind of kernel (part and position None), and of every place of it."""
     if "origins" not in session.cache:
-        there = session.value(
-            "SELECT count(*) FROM (FROM kernel_origins WHERE run_id = ? AND rank_id = ? LIMIT 1)",
-            [session.run.run_id, session.rank_id],
-        )
-        rows = session.rows(sql("origins.sql")) if there else []
+        rows = session.rows(sql("origins.sql")) if any_origins(session) else []
         session.cache["origins"] = {
             (row.pop("signature_id"), row.pop("part"), row.pop("position")): Origin(**row) for row in rows
         }
     return session.cache["origins"]
+
+
+def any_origins(session: Session) -> bool:
+    """Whether a trace says of any kernel of this rank what launched it."""
+    return bool(
+        session.value(
+            "SELECT count(*) FROM (FROM kernel_origins WHERE run_id = ? AND rank_id = ? LIMIT 1)",
+            [session.run.run_id, session.rank_id],
+        )
+    )
 
 
 def origin_text(origin: Origin) -> str:

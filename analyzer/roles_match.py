@@ -1,8 +1,9 @@
 """Which weight a kernel multiplies with: K, N, batch and neighbours against the role rules.
 
-With a config.json the matrices decide, and parallel sizes that were not given are inferred: the value with
-which most kernel time gets a name. Where several values or roles fit, all of them are named. Without a
-config only the neighbours speak, and the name says so.
+What the trace calls a weight goes first. With a config.json the matrices decide, and parallel sizes that were
+not given are inferred: the value with which most kernel time gets a name. Where several values or roles fit,
+all of them are named. Without a config only the neighbours speak, and the name says so. Where the trace and
+the matrix contradict each other, both are said and no role is claimed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from .labels import LabelledGroup
 from .model_config import ModelConfig
+from .role_names import NO_NAMES, TraceName, TraceNames, narrowed, same_role
 from .roles import ParallelSizes, Role, rules, symbols_of
 from .roles_user import UserRole
 from .sequence import KernelSequence
@@ -23,8 +25,10 @@ from .targets import is_weighted
 
 BY_USER, BY_SHAPE, BY_NEIGHBOURS, BY_SLOTS = "roles.toml", "shape", "neighbours", "operand slots"
 SHAPE_ALONE = "shape, not neighbours"
+_CONTRADICT = "they contradict each other, and neither is taken; --roles can name it."
 _REACH = 4  # neighbours looked at on each side; no rule reaches further, held by a test
 _MOST_RANKS = 1024
+_CLOSE = 0.5  # of the kernel time that the best parallel size names: another value is said from there on
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class RoleName:
     """The role of one kernel's weight; `weights` names those of a fused kernel, in slot order."""
 
     name: str
-    source: str  # BY_USER | BY_SHAPE | BY_NEIGHBOURS | BY_SLOTS, with what agreed or did not
+    source: str  # BY_USER | range or call stack | BY_SHAPE | BY_NEIGHBOURS | BY_SLOTS, and what agreed or not
     alternatives: tuple[str, ...] = ()  # other roles that fit as well
     weights: tuple[str, ...] = ()
     expression: str | None = None  # how the model's code names the weight, when the user said so
@@ -86,11 +90,11 @@ class _Kernel:
         return (experts or 1), work.k, work.n
 
 
-def name_roles(sequence: KernelSequence, request: RoleRequest) -> RoleNames:
+def name_roles(sequence: KernelSequence, request: RoleRequest, traced: TraceNames = NO_NAMES) -> RoleNames:
     """Name the weights of every weight-carrying kernel of a sequence.
 
-    request: the config, the parallel sizes that are known, the user's own names, which win. Nothing is
-    named that neither matrix nor neighbours support.
+    request: the config, the parallel sizes that are known, the user's own names, which win. traced: what the
+    trace calls them. Nothing is named that neither trace nor matrix nor neighbours support.
     """
     kernels = list(_kernels(sequence))
     found: dict[int, RoleName] = {}
@@ -103,8 +107,16 @@ def name_roles(sequence: KernelSequence, request: RoleRequest) -> RoleNames:
             for each in kernels
             if (name := _by_shape(each, {**symbols, **sizes})) is not None
         }
+    notes += traced.notes
+    numbers = {**symbols_of(request.config), **sizes} if request.config is not None else None
     for each in kernels:
-        named = _by_slots(each) or _agreed(found.get(each.place), _by_neighbours(each))
+        named = _by_slots(each)
+        if named is None:
+            named = _agreed(found.pop(each.place, None), _by_neighbours(each))
+            told = traced.of(each.group)
+            if told is not None:
+                named, contradiction = _with_trace(each, named, told, numbers)
+                notes += [] if any(user.matches(each.group) for user in request.user) else contradiction
         for user in request.user:
             if user.matches(each.group):
                 named = RoleName(
@@ -149,27 +161,44 @@ def _near(kernel: _Kernel, role: Role) -> bool | None:
 def _infer(
     kernels: Sequence[_Kernel], symbols: Mapping[str, int], parallel: ParallelSizes
 ) -> tuple[dict[str, int], list[str]]:
-    """Parallel sizes: those given, and for each other the value that names most kernel time."""
+    """Parallel sizes: those given, and for each other the value that names most kernel time.
+
+    A kernel counts once for a value, however many roles it then fits. Values that name as much, or more than
+    half of that, are said.
+    """
     sizes, notes = dict(parallel.given), []
     votes: dict[str, dict[int, float]] = {}
-    for role, kernel in product(rules().roles, kernels):
-        free = sorted(role.sizes - sizes.keys())
-        if not free or kernel.group.work.family not in role.families or _near(kernel, role) is False:
-            continue
-        for values in product(*(_rank_counts(symbols, name) for name in free)):
-            chosen = dict(zip(free, values, strict=True))
-            if _fits(role, kernel, {**symbols, **sizes, **chosen}):
-                for name, value in chosen.items():
-                    counted = votes.setdefault(name, {})
-                    counted[value] = counted.get(value, 0.0) + kernel.us
+    for kernel in kernels:
+        fitting: set[tuple[str, int]] = set()
+        for role in rules().roles:
+            free = sorted(role.sizes - sizes.keys())
+            if not free or kernel.group.work.family not in role.families or _near(kernel, role) is False:
+                continue
+            for values in product(*(_rank_counts(symbols, name) for name in free)):
+                chosen = dict(zip(free, values, strict=True))
+                if _fits(role, kernel, {**symbols, **sizes, **chosen}):
+                    fitting |= chosen.items()
+        for name, value in sorted(fitting):
+            counted = votes.setdefault(name, {})
+            counted[value] = counted.get(value, 0.0) + kernel.us
     for name, counted in votes.items():
-        most = max(counted.values())
-        best = sorted(value for value, us in counted.items() if math.isclose(us, most))
-        sizes[name] = best[0]
-        flag = rules().sizes[name]["flag"]
-        others = f"; {', '.join(map(str, best[1:]))} would fit as well" if best[1:] else ""
-        notes.append(f"{flag} {best[0]} is inferred from the shapes{others}.")
+        sizes[name], note = _most(rules().sizes[name]["flag"], counted)
+        notes.append(note)
     return {**{name: entry["default"] for name, entry in rules().sizes.items()}, **sizes}, notes
+
+
+def _most(flag: str, counted: Mapping[int, float]) -> tuple[int, str]:
+    """The value that names most kernel time, ties to the smallest, and what is said of it and of others."""
+    most = max(counted.values())
+    best = sorted(value for value, us in counted.items() if math.isclose(us, most))
+    close = sorted(value for value, us in counted.items() if value not in best and us > _CLOSE * most)
+    others = f"; {', '.join(map(str, best[1:]))} would fit as well" if best[1:] else ""
+    if close:
+        shares = ", ".join(f"{value} for {counted[value] / most:.0%}" for value in close)
+        others += f"; others fit part of the kernel time that it names: {shares}"
+    if others:
+        others += f". Give {flag} to settle it"
+    return best[0], f"{flag} {best[0]} is inferred from the shapes{others}."
 
 
 def _rank_counts(symbols: Mapping[str, int], size: str) -> list[int]:
@@ -209,6 +238,49 @@ def _agreed(shape: RoleName | None, near: RoleName | None) -> RoleName | None:
     if shape is None or near is None or shape.source != SHAPE_ALONE or near.name == shape.name:
         return shape or near
     return RoleName(near.name, near.source, (shape.name, *shape.alternatives))
+
+
+def _with_trace(
+    kernel: _Kernel, other: RoleName | None, told: TraceName, numbers: Mapping[str, int] | None
+) -> tuple[RoleName | None, list[str]]:
+    """The trace's name with what agrees; no name, and both in a note, where the matrix contradicts it.
+
+    other: the role by matrix or neighbours. numbers: of the config, with the parallel sizes; None without.
+    """
+    by_shape = other is not None and other.source != BY_NEIGHBOURS
+    agreeing = narrowed(told.roles, other.name, other.alternatives) if other is not None else ()
+    if other is not None and agreeing:
+        # of k_proj or v_proj and k_proj the trace's is the narrower
+        named = next((each for each in told.roles if len(told.roles) == 1), agreeing[0])
+        how = "agrees" if same_role(named, other.name) else f"would say {other.name} as well"
+        return RoleName(named, f"{told.source}; {other.source} {how}", agreeing[1:]), []
+    wanted = [] if numbers is None else _matrices(told.roles, numbers)
+    if by_shape or (wanted and kernel.matrix is not None and kernel.matrix not in wanted):
+        return None, [_contradiction(kernel, other if by_shape else None, told, wanted)]
+    alternatives = told.roles[1:]
+    if other is not None:
+        return RoleName(told.roles[0], f"{told.source}, not {other.source}", (*alternatives, other.name)), []
+    return RoleName(told.roles[0], told.source, alternatives), []
+
+
+def _matrices(names: Sequence[str], numbers: Mapping[str, int]) -> list[tuple[int, int, int]]:
+    """(batch or 1, K, N) of the roles with these names, as the config gives them."""
+    found = [
+        role.matrix(numbers) for role in rules().roles if any(same_role(role.name, each) for each in names)
+    ]
+    return [(each[0] or 1, each[1], each[2]) for each in found if each is not None]
+
+
+def _contradiction(
+    kernel: _Kernel, other: RoleName | None, told: TraceName, wanted: Sequence[tuple[int, int, int]]
+) -> str:
+    group = kernel.group
+    at = f" at position {group.position}" if group.position is not None else ""
+    text = f"{group.row.type} {group.row.input_shapes}{at}: {told.source} says {' or '.join(told.roles)}"
+    if other is not None:
+        return f"{text}, its {other.source} {other.name}: {_CONTRADICT}"
+    sizes = " or ".join(f"{k} x {n}" if batch == 1 else f"{batch} x {k} x {n}" for batch, k, n in wanted)
+    return f"{text}, which the config.json makes {sizes}: {_CONTRADICT}"
 
 
 def _by_slots(kernel: _Kernel) -> RoleName | None:

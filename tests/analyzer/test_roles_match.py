@@ -114,6 +114,30 @@ def test_equal_matrices_are_named_with_their_alternatives():
     assert any("or " in note and "what" in note for note in found.notes)
 
 
+def test_parallel_sizes_that_fit_as_well_are_said():
+    """Hidden 2048, 4096 inner: 2048 x 2048 is down_proj over 2 ranks, or gate_up_proj over 4 (2 x 4096 / 4).
+
+    10 us each way: 2 is taken, 4 is said.
+    """
+    config = model_config({"hidden_size": 2048, "intermediate_size": 4096, "num_attention_heads": 16}, "x")
+    kernels = _layer(kernel("SwiGlu", 2.0), _matmul("what", 2048, 2048), kernel("SwiGlu", 2.0))
+    found = name_roles(kernels, RoleRequest(config, ParallelSizes({"attn_tp": 1, "head_tp": 1})))
+    assert found.sizes["dense_tp"] == 2
+    assert "--dense-tp 2 is inferred from the shapes; 4 would fit as well. Give --dense-tp to settle it." in (
+        found.notes
+    )
+
+
+def test_a_parallel_size_that_fits_less_of_the_time_is_said():
+    """down_proj over 2 ranks takes 20 us, over 4 ranks 15 us: 2 is taken, 4 names three quarters of that."""
+    config = model_config({"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16}, "x")
+    layer = [kernel("SwiGlu", 2.0), _matmul("a", 2048, 1024, 20.0), kernel("SwiGlu", 2.0)]
+    layer += [_matmul("b", 1024, 1024, 15.0)]
+    found = name_roles(_layer(*layer), RoleRequest(config, ParallelSizes({"attn_tp": 1, "head_tp": 1})))
+    assert found.sizes["dense_tp"] == 2
+    assert any("others fit part of the kernel time that it names: 4 for 75%" in note for note in found.notes)
+
+
 def test_the_users_names_win(tmp_path: Path):
     """A roles.toml names by shapes, position or matrix; one that matches nothing is reported."""
     file = tmp_path / "roles.toml"
