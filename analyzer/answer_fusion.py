@@ -132,6 +132,7 @@ class CodeCandidate:
     constraint: str | None  # the documented limit that is not met
     check: tuple[str, ...]  # limits that only a run decides
     evidence: str  # the tokens that were found
+    instead: tuple[str, ...] = ()  # 'call (id)' of candidates for the same code: one of them is taken
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from .groups import spread
 from .options import Output, Selection
 
 if TYPE_CHECKING:
+    from ..analyzer.compare import OutputsComparison
     from ..analyzer.fusion.ledger import Evidence
     from ..analyzer.fusion.ledger_state import Ledger
 
@@ -153,8 +154,7 @@ def _evidence(
             compared = compare(left, right, None, found)
     text = ""
     if found is not None:
-        same = "identical" if found.identical else "equal" if found.equal else "different"
-        text = f"{len(found.rows)} arrays are {same} ({found.before}, {found.after})"
+        text = f"{_how_equal(found)} ({found.before}, {found.after})"
     return Evidence(
         compared,
         before or "",
@@ -164,6 +164,23 @@ def _evidence(
         accuracy,
         error,
         reason,
+    )
+
+
+def _how_equal(found: OutputsComparison) -> str:
+    """'2 arrays are identical', or the array that is furthest from the tolerance of its dtype."""
+    count = len(found.rows)
+    arrays = f"{count} array{'' if count == 1 else 's'}"
+    if found.equal:
+        return f"{arrays} {'is' if count == 1 else 'are'} {'identical' if found.identical else 'equal'}"
+    apart = [row for row in found.rows if not row.equal]
+    worst = max(apart, key=lambda row: row.max_abs or 0.0, default=None)
+    text = f"{len(apart)} of {arrays} {'differs' if len(apart) == 1 else 'differ'}"
+    if worst is None or worst.max_abs is None:
+        return text
+    return (
+        f"{text}, {worst.name} by {worst.max_abs:.3g} at most; {worst.dtype_before} may differ by "
+        f"{worst.absolute_tolerance:.3g} + {worst.relative_tolerance:.3g} x its size"
     )
 
 
@@ -182,8 +199,9 @@ def confirm(
     from ..analyzer.fusion.ledger import confirmed
     from ..analyzer.fusion.ledger_state import read_ledger, write_ledger
 
-    write_ledger(confirmed(read_ledger(ledger), item, reason), ledger)
-    _say(f"confirmed: {item}")
+    new = confirmed(read_ledger(ledger), item, reason)
+    write_ledger(new, ledger)
+    _say(f"confirmed: {list(new.confirmed)[-1]}")
 
 
 @app.command("request")
@@ -205,7 +223,8 @@ def request(
 
     new = requested(read_ledger(ledger), Request(location, semantics, why_not, expected, candidate))
     write_ledger(new, ledger)
-    _say(f"{len(new.requests)} requests in {ledger}")
+    count = len(new.requests)
+    _say(f"{count} request{'' if count == 1 else 's'} in {ledger}")
 
 
 @app.command("show")

@@ -62,6 +62,11 @@ def _listed(value: Any) -> str:
     return _plain(value)
 
 
+def _items(value: Any) -> str:
+    """Sentences one after the other: they may hold commas."""
+    return value if isinstance(value, str) else "; ".join(_plain(item) for item in value)
+
+
 def _numbers(value: Mapping[str, Any]) -> str:
     """Named numbers in the unit that the end of the name says: `spare_bytes` 35807092 is 'spare 34.1 MiB'."""
     return ", ".join(_number(name, item) for name, item in value.items())
@@ -132,6 +137,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "mark": Format(text=lambda value: "◄" if value else ""),
     "flag": Format(text=lambda value: "yes" if value else "no"),
     "list": Format(css="long", text=_listed, characters=1200),
+    "items": Format(css="long", text=_items, characters=1200),
     "availability": Format(text=lambda value: " | ".join(each.replace("_", " ") for each in value)),
     "numbers": Format(css="long", text=_numbers, characters=1200),
     "plain": Format(text=_plain),

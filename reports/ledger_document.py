@@ -5,6 +5,7 @@ from __future__ import annotations
 import jinja2
 
 from ..analyzer.answer import Answer
+from ..analyzer.answer_fusion import LedgerRow
 from ..units import NOT_KNOWN
 from .escape import markdown
 
@@ -24,6 +25,8 @@ def ledger_document(answer: Answer) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["us"] = lambda value: _Plain(NOT_KNOWN if value is None else f"{value:,.1f}")
+    environment.filters["saving"] = _saving
+    environment.filters["one_line"] = lambda text: " / ".join(line.strip() for line in text.splitlines())
     template = environment.get_template(f"fuse_ledger.{extras['lang']}.md.j2")
     text = template.render(
         rows=answer.rows,
@@ -35,6 +38,12 @@ def ledger_document(answer: Answer) -> str:
         kept=sum(row.state == "kept" for row in answer.rows),
     )
     return text.rstrip("\n") + "\n"
+
+
+def _saving(row: LedgerRow, between: str) -> str:
+    if row.saving_low_us is None or row.saving_high_us is None:
+        return _Plain(NOT_KNOWN)
+    return _Plain(f"{row.saving_low_us:,.1f}{between}{row.saving_high_us:,.1f}")
 
 
 class _Plain(str):

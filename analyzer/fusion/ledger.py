@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 
 from ...errors import WrongUsage
 from ..answer import Answer
-from ..answer_fusion import CodeCandidate, FusionRow, LedgerRow, RequestRow, TryRow
+from ..answer_fusion import CodeCandidate, FusionRow, LedgerRow, ModuleRow, RequestRow, TryRow
 from .finding import CHECK, EXCLUDED, FITS
 from .ledger_state import DONE, Analysis, Attempt, Entry, Ledger, Request, State
 from .opindex import OperatorIndex
 from .review import review_rows
 
 # Sub-chains that an attention or expert class must show before its analysis is complete.
-_NEEDED = {
-    "attention": ("QKV and O projection", "RoPE", "KV cache write", "attention core"),
-    "moe": ("gate", "routing and dispatch", "experts", "finalize and combine"),
-}
+_NEEDED = {"attention": ("QKV and O projection", "RoPE", "KV cache write", "attention core")}
+_EXPERTS = ("gate", "routing and dispatch", "experts", "finalize and combine")
+# Words of an answer of a decision tree that leaves the question open.
+_OPEN = ("not told", "decides", "no config", "not in this code")
 _WITHOUT_SHOWN = 10
 _FIRST_CHECK_KERNELS = (
     "replace it in one layer, compare that layer's output, then `npu-roofline compare` two runs"
@@ -130,26 +130,39 @@ def _analysis(
 def _with_model(analysis: Analysis, model: Answer) -> Analysis:
     rows = model.extras["modules"]
     found = {(row.kind, row.module, row.chain.split(":")[0]) for row in rows if row.chain}
-    whole = {(row.module) for row in rows if row.chain.startswith("whole prolog")}
-    missing = [
-        f"{kind}: {part} of {row.module}"
-        for row in rows
-        for kind, parts in _NEEDED.items()
-        if row.kind == kind and not row.chain
-        for part in parts
-        if (kind, row.module, part) not in found and row.module not in whole
-    ]
     steps = model.extras["trees"]
-    open_steps = [step for step in steps if "not told" in step.answer or "decides" in step.answer or
-                  "no config" in step.answer]  # fmt: skip
+    open_steps = [step for step in steps if any(words in step.answer for words in _OPEN)]
     return replace(
         analysis,
         files=tuple(model.extras["files"]),
         chains_found=tuple(f"{kind}: {part} of {module}" for kind, module, part in sorted(found)),
-        chains_missing=tuple(missing),
+        chains_missing=tuple(_chains_missing(rows)),
         trees=tuple(f"{step.tree} {step.question}: {step.answer}" for step in steps),
         trees_open=tuple(f"{step.tree} {step.question}: {step.answer}" for step in open_steps),
     )
+
+
+def _chains_missing(rows: Sequence[ModuleRow]) -> list[str]:
+    """Parts that every network has and this code does not show.
+
+    Of each attention class; of the experts as a whole, since router, experts and block may be three classes.
+    """
+    parts = {(row.module, row.chain.split(":")[0]) for row in rows}
+    whole = {row.module for row in rows if row.chain.startswith("whole prolog")}
+    classes = [row for row in rows if not row.chain]
+    missing = [
+        f"{row.kind}: {part} of {row.module}"
+        for row in classes
+        if row.kind in _NEEDED and row.module not in whole
+        for part in _NEEDED[row.kind]
+        if (row.module, part) not in parts
+    ]
+    experts = [row.module for row in classes if row.kind in ("moe", "router")]
+    return missing + [
+        f"moe: {part} of {', '.join(experts)}"
+        for part in (_EXPERTS if experts else ())
+        if not any((module, part) in parts for module in experts)
+    ]
 
 
 def begun(ledger: Ledger, entry_id: str) -> Ledger:
@@ -189,7 +202,11 @@ def _check_evidence(outcome: State, evidence: Evidence) -> None:
         if evidence.outputs_equal is None and not evidence.accuracy:
             missing.append("accuracy (--outputs BEFORE AFTER, or --accuracy TEXT)")
         if evidence.outputs_equal is False:
-            raise WrongUsage("the outputs differ, so the change cannot be kept", "record it as rolled_back")
+            raise WrongUsage(
+                f"the outputs differ, so the change cannot be kept: {evidence.outputs_text}",
+                "record it as rolled_back; where another rounding is expected, say how it was judged with "
+                "--accuracy TEXT instead of --outputs",
+            )
         if evidence.compared is not None and evidence.compared.extras["step"].wall_change == "slower":
             raise WrongUsage("the step got slower, so the change cannot be kept", "record it as rolled_back")
     if outcome in ("rolled_back", "skipped") and not evidence.reason:
@@ -229,7 +246,8 @@ def confirmed(ledger: Ledger, item: str, reason: str) -> Ledger:
     open_items = (*ledger.analysis.chains_missing, *ledger.analysis.trees_open)
     known = [each for each in open_items if each.startswith(item)]
     key = known[0] if len(known) == 1 else ledger.entry(item).id
-    return replace(ledger, confirmed={**ledger.confirmed, key: reason})
+    others = {name: text for name, text in ledger.confirmed.items() if name != key}
+    return replace(ledger, confirmed={**others, key: reason})  # the last one is the newest
 
 
 def requested(ledger: Ledger, request: Request) -> Ledger:

@@ -136,15 +136,11 @@ def code_candidates(code: ModelCode, config: ModelConfig, paged: bool) -> tuple[
 def _with_alternatives(row: CodeCandidate, rows: Sequence[CodeCandidate]) -> CodeCandidate:
     """A function that the class calls is the same place as the class."""
     rules = {rule for group in _tables()["alternatives"] if row.rule in group for rule in group} - {row.rule}
-    others = [
+    others = tuple(
         f"{other.api} ({other.id})" for other in rows
         if other.rule in rules and (other.module == row.module or _LOOSE in (other.module, row.module))
-    ]  # fmt: skip
-    if not others:
-        return row
-    return replace(
-        row, check=(*row.check, f"for the same code as {', '.join(others)}: take what covers more")
-    )
+    )  # fmt: skip
+    return replace(row, instead=others)
 
 
 def _join_functions(found: dict[tuple[str, str], list[Place]]) -> None:

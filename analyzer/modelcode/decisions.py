@@ -187,7 +187,11 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
     if softmax and not sigmoid:
         return TreeStep("moe", "gate", f"softmax: {_SOFTMAX}", tuple(softmax))
     both = (*sigmoid, *softmax)
-    decides = "--model-config decides" if config.file is None else f"{config.file} has no scoring_func"
+    decides = (
+        "--model-config decides"
+        if config.file is None
+        else f"not told apart: {config.file} has no scoring_func"
+    )
     text = f"both are in the code, {decides}" if both else "not told by this code"
     return TreeStep("moe", "gate", text, both)
 

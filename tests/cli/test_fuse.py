@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from npu_roofline.cli.main import run
 
@@ -88,3 +89,20 @@ def test_mistakes_are_two_lines(command: list[str], code: int, capsys: pytest.Ca
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert "Traceback" not in err
+
+
+def test_outputs_that_differ_are_named_with_their_size(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """logits differ by 0.5, float32 may by 1e-05 + 1.3e-06 x its size: kept is refused."""
+    assert start("--model-config", "config.json") == 0
+    entry = json.loads((folder / "fuse_ledger.json").read_text(encoding="utf-8"))["entries"][0]["id"]
+    one = np.array([1.0, 2.0], dtype=np.float32)
+    np.savez(folder / "a.npz", logits=one, same=one)
+    np.savez(folder / "b.npz", logits=one + np.float32(0.5), same=one)
+    command = ["fuse", "ledger", "record", entry, "--outcome", "kept", "--outputs", "a.npz", "b.npz"]
+    capsys.readouterr()
+    assert run(command) == 2
+    error = capsys.readouterr().err
+    assert "1 of 2 arrays differs, logits by 0.5 at most; float32 may differ by 1e-05 + 1.3e-06" in error
+    assert "--accuracy TEXT" in error

@@ -32,6 +32,7 @@ from npu_roofline.reports.render import render
 from tests.analyzer.fusion.sequences import kernels, session_with
 from tests.analyzer.fusion.wheels import make_wheel
 from tests.analyzer.modelcode.samples import PLAIN, write
+from tests.analyzer.modelcode.test_constructs import EXPERTS
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +216,23 @@ def test_a_confirmation_and_a_request_need_their_reasons(ledger: Ledger) -> None
         confirmed(ledger, "x-nothing", "because")
     with pytest.raises(WrongUsage, match="request"):
         requested(ledger, Request("Block", "sum", "none", ""))
+
+
+def test_experts_over_several_classes_are_one_network(tmp_path: Path) -> None:
+    """Router and experts stand in two classes: gate (line 28), routing (8), loop (10) and sum (15) are all
+    there, so nothing of the experts is missing; without the router the gate is.
+    """
+    file = write(tmp_path, "m.py", EXPERTS)
+    assert analysed(Ledger(), None, fuse_model([file]), ()).analysis.chains_missing == ()
+    alone = write(tmp_path, "m.py", EXPERTS[: EXPERTS.index("class SmallRouter")])
+    missing = analysed(Ledger(), None, fuse_model([alone]), ()).analysis.chains_missing
+    assert missing == ("moe: gate of SmallExperts",)
+
+
+def test_the_report_shows_no_empty_range_and_no_broken_line(ledger: Ledger) -> None:
+    """A saving that is not known is one dash; an error of two lines stays on one line of the list."""
+    entry = id_of(ledger, "add_rms_norm")
+    tried = recorded(ledger, entry, "blocked", Evidence(error="RuntimeError: a\n  at b", reason="no kernel"))
+    text = render(ledger_answer(tried, "en"), "md")
+    assert "- Error: RuntimeError: a / at b" in text
+    assert "- to -" not in text

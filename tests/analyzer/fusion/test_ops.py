@@ -167,11 +167,11 @@ def test_a_wheel_that_unpacks_to_too_much_is_refused_unread(tmp_path: Path) -> N
     path = tmp_path / "bomb.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         wheel.writestr("torch_npu/_op_plugin_docs.py", b"\0" * (65 * 2**20))
-    with pytest.raises(UnsupportedExport, match="has 65 MiB unpacked.* more than 64 MiB is not read"):
+    with pytest.raises(UnsupportedExport, match=r"has 65 MiB unpacked.* more than 64 MiB is not read"):
         operator_source(path)
 
 
-@pytest.mark.parametrize("at", [45, 60, 75, -30, -60])
+@pytest.mark.parametrize("at", [75, 120, -22, -10])
 def test_a_damaged_wheel_is_said_to_be_none(tmp_path: Path, at: int) -> None:
     """A byte that is wrong in the packed text, the directory or its end is damage, and no traceback."""
     path = tmp_path / "damaged.whl"
@@ -180,7 +180,7 @@ def test_a_damaged_wheel_is_said_to_be_none(tmp_path: Path, at: int) -> None:
     content = bytearray(path.read_bytes())
     content[at] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnsupportedExport, match="no wheel|no operator documentation"):
+    with pytest.raises(UnsupportedExport, match=r"no wheel|no operator documentation"):
         operator_source(path)
 
 

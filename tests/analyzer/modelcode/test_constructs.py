@@ -203,8 +203,8 @@ def test_two_ways_for_one_place_name_each_other(tmp_path: Path) -> None:
     )
     answer = asked(tmp_path, text)
     inner, outer = candidate(answer, "rotary_mul"), candidate(answer, "apply_rotary_pos_emb")
-    assert any(outer.id in each for each in inner.check)
-    assert any(inner.id in each for each in outer.check)
+    assert any(outer.id in each for each in inner.instead)
+    assert any(inner.id in each for each in outer.instead)
 
 
 LATENT = """from vllm.attention import MLAAttention
