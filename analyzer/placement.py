@@ -180,7 +180,9 @@ def place_steps(steps: Listed[StepSequence], options: AnalysisOptions) -> list[P
 def _best_placed(
     steps: Listed[StepSequence], groups: Listed[list[int]], options: AnalysisOptions
 ) -> list[Placement]:
-    """Placement of each group in the lane in which most kernels get a layer; of equals with most streams."""
+    """Placement of each group in the lane in which most kernels get a place in a layer; of equals with most
+    streams.
+    """
     if all(steps[members[0]].main.all() for members in groups):
         return _placed(steps, groups, EVERY_STREAM, options)
     probed = groups[: options.layer_sequences_probed]
@@ -188,7 +190,10 @@ def _best_placed(
 
     def covered(lane: int) -> int:
         inside = zip(probed, tried[lane], strict=True)
-        return sum(len(members) * int((each.layer >= 0).sum()) for members, each in inside)
+        # an odd kernel has no position: streams that change places are better apart than odd
+        return sum(
+            len(members) * int(((each.layer >= 0) & (each.position >= 0)).sum()) for members, each in inside
+        )
 
     best = max(LANES, key=lambda lane: (covered(lane), -lane))
     return tried[best] if len(probed) == len(groups) else _placed(steps, groups, best, options)

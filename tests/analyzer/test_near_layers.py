@@ -250,6 +250,27 @@ def test_streams_that_interleave_differently_are_joined_by_time(seed: int):
     assert (placed.part[stream == 1] == SIDE).all()
 
 
+def test_two_compute_streams_of_whole_layers_are_joined():
+    """Two batches run 6 layers of 10 at once, each on its stream, mixed at random: each has its 6 layers.
+
+    The second stream lags by up to a layer; before its layers it runs three kernels of its own.
+    """
+    chance = random.Random(11)
+    first, second = [*range(10)] * 6, [301, 302, 303, *([*range(200, 210)] * 6)]
+    codes, streams = [], []
+    while first or second:
+        ahead = len(second) - len(first)
+        stream = int(bool(second) and (not first or ahead > 10 or (ahead > -3 and chance.random() < 0.5)))
+        codes.append((first, second)[stream].pop(0))
+        streams.append(stream)
+    array, stream = np.array(codes, dtype=np.int64), np.array(streams, dtype=np.int64)
+    step = StepSequence(array, array, stream == 0, np.zeros(len(array), bool), None, stream)
+    placed = place_steps([step], OPTIONS)[0]
+    layers = [layer for layer in range(6) for _ in range(10)]
+    assert placed.layer[stream == 0].tolist() == layers
+    assert placed.layer[stream == 1].tolist() == [-1, -1, -1, *layers]
+
+
 def test_a_stream_that_runs_at_another_time_is_not_joined():
     """Eight repeats of its own behind the stack are none of its layers: the place stays open."""
     chance = random.Random(3)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 from npu_roofline.analyzer.candidates import candidates
+from npu_roofline.analyzer.labels import labelled_groups, labelled_positions
 from npu_roofline.analyzer.model_config import model_config
-from npu_roofline.analyzer.role_names import TraceName, TraceNames, name_rules, named, trace_names
+from npu_roofline.analyzer.role_names import NO_NAMES, TraceName, TraceNames, name_rules, named, trace_names
 from npu_roofline.analyzer.roles import ParallelSizes, rules
 from npu_roofline.analyzer.roles_match import RoleRequest, name_roles
 from npu_roofline.analyzer.roles_user import UserRole
@@ -201,3 +202,12 @@ def test_candidates_show_the_evidence():
     found = candidates(session, roles=RoleRequest(user=(UserRole("nobody", "roles.toml", k=1),)))
     (row,) = found.extras["roles"]
     assert (row.role, row.source) == ("qkv_proj", "module range QKVParallelLinear")
+
+
+def test_a_real_capture_with_call_stacks_and_modules_names_nothing_by_chance(real_session):
+    """AlexNet has nn.Module: Linear_0 and alexnet.py(51): forward around its matmuls: no decoder role."""
+    with real_session("d02_text_level1") as session:
+        groups = [group for group in labelled_positions(session) if group.work.family == "matmul"]
+        groups += [group for group in labelled_groups(session) if group.work.family == "matmul"]
+        assert len(groups) >= 9
+        assert trace_names(session, groups) == NO_NAMES
