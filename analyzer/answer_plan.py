@@ -62,6 +62,7 @@ class CalibrationRow:
     option: str  # how to give it
     default: float | None  # what is assumed without it; None = no limit
     how: str
+    text: str  # the unified diff
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,44 @@ class FrameworkSetting:
     text: str
     note: str
     supported: bool
+
+
+@dataclass(frozen=True)
+class CodeSite:
+    """One weight of a call in the model's code; places are 'file:line'. `status` says how far it is told."""
+
+    name: str  # of the call
+    role: str | None
+    status: str  # ready (for the patch) | tied (told, not to be written) | prefetched (already) | unresolved
+    place: str  # behind which line the call stands; unresolved: where the code stops telling
+    weight: str | None  # how the function there names it: self.mlp.gate_up_proj.weight
+    made_at: str | None  # where the weight is made
+    target: str | None  # where it is used
+    dependency: str | None  # where the dependency is called
+    tensor: str | None  # the name of its output
+    guard: str | None  # what says that it is decode
+    max_size: int  # bytes that the line asks for; of a line that serves several calls the smallest
+    reason: str
+
+
+@dataclass(frozen=True)
+class CodePrefetch:
+    """A prefetch call that the code makes already; `twice`: lines that fetch the same weight again."""
+
+    place: str
+    weight: str
+    function: str
+    twice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CodePatch:
+    """What a patch writes; the document names it and shows its summary, never its text."""
+
+    file: str | None  # None: --patch was not given, nothing was written
+    apply_in: str  # folder for `git apply`
+    files: tuple[str, ...]
+    calls: int
+    lines_added: int
+    how: str
+    text: str  # the unified diff

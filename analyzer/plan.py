@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongUsage
@@ -22,6 +23,7 @@ from .roles import rules
 from .roles_match import RoleName, RoleRequest
 
 if TYPE_CHECKING:
+    from .modelcode.planned import PlannedCode
     from .session import Session
 
 # Where a call is issued, and whose weight it fetches: (part of the dependency, of the target) -> scope;
@@ -37,6 +39,14 @@ LANGUAGES = ("en", "zh")
 VIEWS = {"strict": (False, False), "comm_allowed": (True, False), "unsafe": (True, True)}
 
 
+@dataclass(frozen=True)
+class CodeRequest:
+    """Files of the model, and where a patch for them is written; the files themselves never are."""
+
+    files: tuple[Path, ...] = ()
+    patch_file: Path | None = None
+
+
 def plan(
     session: Session,
     ids: Sequence[str] = (),
@@ -49,11 +59,13 @@ def plan(
     eta: float | None = None,
     cmo_gb_s: float | None = None,
     roles: RoleRequest | None = None,
+    code: CodeRequest | None = None,
 ) -> Answer:
     """Design the calls of the given candidates, or of all, for one execution mode.
 
     ids: of candidates, a unique beginning is enough. mode: one of MODES. vllm_ascend: a version to write
-    settings for (default: every version that has them). Raises WrongUsage for an id that is no candidate.
+    settings for (default: every version that has them). code: files of the model, whose lines the calls are
+    tied to. Raises WrongUsage for an id that is no candidate, and as reading the files does.
     """
     if mode not in MODES:
         raise WrongUsage(f"mode {mode!r} is not known", f"use {', '.join(MODES)}")
@@ -65,14 +77,16 @@ def plan(
     found = survey(session, coefficient, allow_comm_windows, False, *wishes)
     rows = _chosen(found, ids)
     calls = plan_calls(rows, found)
+    tied = _tied(calls, found, roles, code, mode)
     return Answer(
         command="plan",
         run=session.run,
         device=session.device_info,
         coverage=coverage(session),
         rows=calls,
-        notes=tuple(dict.fromkeys(found.notes)),
+        notes=tuple(dict.fromkeys((*found.notes, *(tied.notes if tied else ())))),
         extras={
+            **({"code": tied.sites, "prefetch_calls": tied.prefetches, "patch": tied.patch} if tied else {}),
             "views": _views(session, calls, coefficient, wishes) if calls else (),
             "settings": settings(calls, vllm_ascend),
             "walks": {call.name: call.row.walk for call in calls},
@@ -84,6 +98,17 @@ def plan(
             "step_us": step_us(session),
         },
     )
+
+
+def _tied(
+    calls: Sequence[PlanCall], found: Survey, roles: RoleRequest | None, code: CodeRequest | None, mode: str
+) -> PlannedCode | None:
+    """The calls in the user's code; None when no file was given. The reader is loaded for it alone."""
+    if code is None or not code.files:
+        return None
+    from .modelcode.planned import plan_code
+
+    return plan_code(calls, found, code.files, roles.config if roles else None, mode, code.patch_file)
 
 
 def _eager(session: Session) -> Session:

@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from ..analyzer.answer import Answer, WindowKernelRow
-from ..analyzer.answer_plan import FrameworkSetting, PlanCall
+from ..analyzer.answer_plan import CodePatch, FrameworkSetting, PlanCall
 from ..units import NOT_KNOWN, format_bytes, format_duration, format_share
 from .escape import markdown, visible
 from .headline import device_line, headline
@@ -51,10 +51,22 @@ def plan_document(answer: Answer) -> str:
         "forward": _code(forward_lines(answer)) if has else "",
         "script": _code(ab_script(answer)) if has else "",
         "settings": [_setting(each) for each in extras["settings"]],
+        **_code_context(extras),
         "notes": answer.notes,
     }
     environment = _environment(extras["lang"])
     return environment.get_template(f"plan.{extras['lang']}.md.j2").render(context).rstrip("\n") + "\n"
+
+
+def _code_context(extras: Mapping[str, Any]) -> dict[str, Any]:
+    """What the section on the user's code shows; `code` is None where no file was given."""
+    patch: CodePatch | None = extras.get("patch")
+    return {
+        "code": extras.get("code"),
+        "prefetch_calls": extras.get("prefetch_calls", ()),
+        "patch": patch,
+        "how_code": _code(visible(patch.how).replace("`", "'")) if patch else "",
+    }
 
 
 @functools.cache
