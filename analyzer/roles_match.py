@@ -252,8 +252,8 @@ def _with_trace(
     if other is not None and agreeing:
         # of k_proj or v_proj and k_proj the trace's is the narrower
         named = next((each for each in told.roles if len(told.roles) == 1), agreeing[0])
-        how = "agrees" if same_role(named, other.name) else f"would say {other.name} as well"
-        return RoleName(named, f"{told.source}; {other.source} {how}", agreeing[1:]), []
+        how = "confirmed" if same_role(named, other.name) else "one of several"
+        return RoleName(named, f"{told.source}, {how} by {other.source}", agreeing[1:]), []
     wanted = [] if numbers is None else _matrices(told.roles, numbers)
     if by_shape or (wanted and kernel.matrix is not None and kernel.matrix not in wanted):
         return None, [_contradiction(kernel, other if by_shape else None, told, wanted)]

@@ -1,7 +1,7 @@
 -- What does the trace say around the launches of each kind of kernel, at each of its places?
 -- Grain: signature, part, position and text. Inputs: selected_kernels, kernel_origins, torch_ops; parameter signatures.
 -- Of the steps one is asked for each place in the sequence: call stacks are long, and those of equal steps are equal.
--- Numbers in ranges become #, so that layers of one place have one text. Origins from forward operators are left out:
+-- Numbers of layers and experts become #, so that layers of one place have one text. Origins from forward operators are left out:
 -- they are those of another kernel.
 
 WITH origins AS (
@@ -19,7 +19,9 @@ SELECT
     regexp_replace(
         regexp_replace(regexp_replace(o.module, '^nn\.Module: ', ''), '_\d+$', ''), '(^|\.)\d+(\.|$)', '\1#\2', 'g'
     ) AS module,
-    regexp_replace(o.mstx_range, '\d+', '#', 'g') AS mstx_range,
+    regexp_replace(
+        regexp_replace(o.mstx_range, '(^|[./ ])\d+([./ ]|$)', '\1#\2', 'g'), '(layers?_?)\d+', '\1#', 'gi'
+    ) AS mstx_range,
     CASE WHEN o.source_from = 'call stack' THEN coalesce(t.call_stack, o.source) END AS call_stack,
     CASE WHEN o.source_from = 'python function' THEN o.source END AS python_function,
     count(*) AS kernels

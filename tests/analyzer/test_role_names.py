@@ -95,7 +95,7 @@ def test_a_range_that_the_matrix_agrees_with():
     """1024 x 4096 over 4 ranks is o_proj, whose neighbours are not there; range and matrix agree."""
     found = _one(1024, 4096, TraceName(("o_proj",), "module range x.o_proj"), OVER_4)
     assert found.by_place[1].name == "o_proj"
-    assert found.by_place[1].source == "module range x.o_proj; shape, not neighbours agrees"
+    assert found.by_place[1].source == "module range x.o_proj, confirmed by shape, not neighbours"
 
 
 def test_a_range_narrows_what_the_matrix_leaves_open():
@@ -172,7 +172,10 @@ def _names(session) -> TraceNames:
 
 
 def test_layers_of_one_place_share_a_name():
-    """Layers 3 and 4 differ in the number only, which is shown as #."""
+    """Layers 3 and 4 differ in the number only, which is shown as #; w13 keeps its own."""
+    experts = [(None, f"layer{n}/mlp/experts/w13", None, None) for n in (3, 4)]
+    (found,) = _names(_traced(*experts)).by_place.values()
+    assert found == TraceName(("experts.w13",), "module range layer#/mlp/experts/w13")
     ranges = [(None, f"model.layers.{n}.self_attn.o_proj", None, None) for n in (3, 4)]
     (found,) = _names(_traced(*ranges)).by_place.values()
     assert found == TraceName(("o_proj",), "module range model.layers.#.self_attn.o_proj")
