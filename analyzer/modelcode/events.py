@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...errors import InputMissing, UnsupportedExport
+from ...errors import UnsupportedExport
 from .conventions import conventions
+from .source import parse_file
 from .steps import Attribute, Event, Walker, dotted, phase_of
-
-_LARGEST_FILE = 8 * 2**20
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def read_model(files: Sequence[Path]) -> ModelCode:
     """
     code = ModelCode()
     for file in files:
-        tree = _tree(file, code)
+        tree = parse_file(file, code.notes)
         if tree is not None:
             code.classes += _classes(tree, file.name)
             code.imports.update(_imports(tree))
@@ -65,24 +63,6 @@ def read_model(files: Sequence[Path]) -> ModelCode:
             code.notes[0] if code.notes else "give the file in which the model's layers are defined",
         )
     return code
-
-
-def _tree(file: Path, code: ModelCode) -> ast.Module | None:
-    try:
-        if file.stat().st_size > _LARGEST_FILE:
-            raise UnsupportedExport(f"{file} is larger than any model code", "give the modeling file itself")
-        source = file.read_bytes()
-    except OSError as error:
-        raise InputMissing(
-            f"cannot read {file}: {error.strerror}", "give the path of a modeling file"
-        ) from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        code.notes.append(f"{file.name} could not be parsed: {error}")
-        return None
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:

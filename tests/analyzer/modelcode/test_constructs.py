@@ -180,7 +180,7 @@ def test_the_activation_decides_the_call(tmp_path: Path, activation: str | None,
     answer = asked(tmp_path, EXPERTS, {"hidden_act": activation} if activation else {})
     assert {row.rule for row in answer.rows} & {"swiglu", "geglu"} == rules
     if activation is None:
-        assert candidate(answer, "swiglu").prepare == ("check hidden_act: silu; give --model-config",)
+        assert candidate(answer, "swiglu").prepare == ("check that hidden_act is silu: no configuration says so",)
 
 
 def test_a_function_that_one_class_uses_is_the_same_candidate(tmp_path: Path) -> None:
