@@ -55,8 +55,11 @@ class Kinds:
 
 
 def near_rules(period: int, options: AnalysisOptions) -> NearRules:
-    """How much a layer of this many kernels may differ; nothing, where layers are too short to tell."""
-    if period < options.layer_alone_min_kernels:
+    """How much a layer of this many kernels may differ; nothing, where layers are too short to tell.
+
+    A share of 0 in the options turns near repeats off.
+    """
+    if period < options.layer_alone_min_kernels or not options.layer_odd_share:
         return NearRules(0, 0, period)
     return NearRules(
         max(1, int(options.layer_odd_share * period)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -100,6 +101,14 @@ def test_too_many_odd_kernels_end_the_stack():
     assert _layers(placed) == 6
     assert _odd(text, placed) == []
     assert PARTS[placed.part[36]] == "between"
+
+
+def test_a_share_of_nothing_turns_near_repeats_off():
+    """With layer_odd_share 0 a kernel between ends the stack, as exact repeats have it: 2 x 3 layers of 12."""
+    text = MOE * 3 + "abcZdefRghijk" + MOE * 3
+    placed = place_steps([_step(text)], replace(OPTIONS, layer_odd_share=0.0))[0]
+    assert not (placed.part == ODD).any()
+    assert _layers(placed) == 6
 
 
 def test_a_head_between_two_passes_is_no_odd_kernel():
