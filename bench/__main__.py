@@ -10,9 +10,11 @@ import statistics
 import sys
 from pathlib import Path
 
+from bench import compare
 from bench.databases import figures
 from bench.limits import (
     CANDIDATES_SECONDS,
+    COMPARE_SECONDS,
     DATABASE_RATIO,
     HELP_SECONDS,
     LINEAR_SLACK,
@@ -48,7 +50,12 @@ def main() -> int:
     small, large = (
         _pipeline(options.folder, rows, options.repeat) for rows in (options.rows // 10, options.rows)
     )
-    checks = [*_checks(options, small, large), _database_check(options), *_trace_checks(options)]
+    checks = [
+        *_checks(options, small, large),
+        _compare_check(options),
+        _database_check(options),
+        *_trace_checks(options),
+    ]
     print(table(checks))
     for check in missed(checks):
         print(
@@ -117,6 +124,14 @@ def _checks(options: argparse.Namespace, small: dict[str, Run], large: dict[str,
         Check("time for ten times the rows / ten times the time", total / (10 * before), LINEAR_SLACK, "x"),
         Check("--help over the bare interpreter", _help_seconds(), HELP_SECONDS, "s"),
     ]
+
+
+def _compare_check(options: argparse.Namespace) -> Check:
+    """Half of the kernels on either side."""
+    kernels = options.rows // 2
+    found = compare.figure(options.folder / f"compare_{kernels}", kernels, options.repeat)
+    what = f"compare, {kernels:,} kernels a side: whole command"
+    return Check(what, found.seconds, COMPARE_SECONDS, "s")
 
 
 def _database_check(options: argparse.Namespace) -> Check:

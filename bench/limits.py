@@ -13,6 +13,8 @@ DATABASE_RATIO = 3.0
 TRACE_RATIO = 3.0
 TRACE_MEMORY_RATIO = 1.5
 CANDIDATES_SECONDS = 1.0
+# 500,000 kernels a side.
+COMPARE_SECONDS = 5.0
 HELP_SECONDS = 0.15
 # Ten times the rows may take ten times as long, with this for noise.
 LINEAR_SLACK = 1.2

@@ -61,7 +61,12 @@ def _copy_session(
     steps: list[tuple[int, int, int, int]],
 ) -> None:
     scratch.execute("DELETE FROM _steps")
-    scratch.executemany("INSERT INTO _steps VALUES (?, ?, ?, ?)", steps)
+    columns = [list(each) for each in zip(*steps, strict=True)]
+    scratch.execute(
+        "INSERT INTO _steps SELECT unnest(?::UTINYINT[]), unnest(?::UTINYINT[]), unnest(?::INTEGER[]), "
+        "unnest(?::INTEGER[])",
+        columns,
+    )
     session.con.complete()  # another question may have left rows of its last statement unread
     reader = session.con.sql(sql("compare_kernels.sql")).to_arrow_reader(100_000)
     scratch.register("_incoming", reader)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +21,16 @@ def resampled_medians(values: Values, resamples: int, seed: int) -> Values:
     result = np.full((len(values), resamples), np.nan)
     for count in np.unique(counts[counts > 0]).tolist():
         rows = counts == count
-        draws = np.sort(np.random.default_rng((seed, count)).integers(0, count, (resamples, count)), axis=1)
-        lower, upper = draws[:, (count - 1) // 2], draws[:, count // 2]
+        lower, upper = _middles(count, resamples, seed)
         chosen = ordered[rows]
         result[rows] = (chosen[:, lower] + chosen[:, upper]) / 2
     return result
+
+
+@functools.lru_cache(maxsize=256)  # a comparison asks for the same draws some forty times
+def _middles(count: int, resamples: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which of `count` sorted steps are the two middle ones of each draw."""
+    draws = np.random.default_rng((seed, count)).integers(0, count, (resamples, count))
+    middle = ((count - 1) // 2, count // 2)
+    found = np.partition(draws, middle, axis=1)
+    return found[:, middle[0]].copy(), found[:, middle[1]].copy()

@@ -79,8 +79,8 @@ def set_aside(steps: Sequence[StepTotals], options: AnalysisOptions) -> dict[int
     found = {}
     for each in steps:
         reasons = []
-        others = [other.wall_us for other in steps if other is not each]
         if not wall / options.outlier_step_ratio <= each.wall_us <= wall * options.outlier_step_ratio:
+            others = [other.wall_us for other in steps if other is not each]
             reasons.append(f"takes {format_duration(each.wall_us)}, {_held_against(wall, others)}")
         if abs(each.kernels - kernels) > INCOMPLETE_SHARE * kernels:
             reasons.append(f"holds {each.kernels} kernels, the median is {kernels:.0f}")

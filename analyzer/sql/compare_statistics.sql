@@ -21,14 +21,16 @@ CREATE TABLE _pair_steps AS
 SELECT side, pair, step, count(*) AS calls,
     sum(round(duration_us * 1e6)::BIGINT)::BIGINT / 1e6 AS total_us,
     coalesce(median(nullif(duration_us, 0)), 0) AS median_us, -- 0 was not measured
-    coalesce(sum(waited_ns), 0)::BIGINT / 1e3 AS waited_us
+    coalesce(sum(waited_ns), 0)::BIGINT / 1e3 AS waited_us,
+    avg(duration_us) AS level_us, median(duration_us) AS middle_us
 FROM _paired
 GROUP BY side, pair, step;
 
 -- side, pair: over all calls of all steps
 CREATE TABLE _pair_calls AS
 SELECT side, pair, count(*) AS calls, coalesce(median(nullif(duration_us, 0)), 0) AS median_us, mode(stream) AS stream,
-    count(DISTINCT layer) AS layers, min(layer) AS first_layer
+    count(DISTINCT layer) AS layers, min(layer) AS first_layer, avg(duration_us) AS level_us,
+    median(duration_us) AS middle_us
 FROM _paired
 GROUP BY side, pair;
 
@@ -40,17 +42,11 @@ WITH rows_of AS (
     SELECT side, pair, place, layer, avg(duration_us) AS level_us, median(duration_us) AS middle_us
     FROM _paired GROUP BY ALL
 ),
-columns_of AS (
-    SELECT side, pair, step, avg(duration_us) AS level_us, median(duration_us) AS middle_us FROM _paired GROUP BY ALL
-),
 sizes AS (
     SELECT r.side, r.pair, r.places, c.steps, a.level_us, a.middle_us, a.calls
     FROM (SELECT side, pair, count(*) AS places FROM rows_of GROUP BY ALL) AS r
-    JOIN (SELECT side, pair, count(*) AS steps FROM columns_of GROUP BY ALL) AS c USING (side, pair)
-    JOIN (
-        SELECT side, pair, avg(duration_us) AS level_us, median(duration_us) AS middle_us, count(*) AS calls
-        FROM _paired GROUP BY ALL
-    ) AS a USING (side, pair)
+    JOIN (SELECT side, pair, count(*) AS steps FROM _pair_steps GROUP BY ALL) AS c USING (side, pair)
+    JOIN _pair_calls AS a USING (side, pair)
     WHERE r.places >= getvariable('scatter_places') AND c.steps >= 2
 )
 SELECT k.side, k.pair,
@@ -63,5 +59,5 @@ FROM _paired AS k
 JOIN sizes AS z USING (side, pair)
 JOIN rows_of AS r
     ON r.side = k.side AND r.pair = k.pair AND r.place = k.place AND r.layer IS NOT DISTINCT FROM k.layer
-JOIN columns_of AS c ON c.side = k.side AND c.pair = k.pair AND c.step = k.step
+JOIN _pair_steps AS c ON c.side = k.side AND c.pair = k.pair AND c.step = k.step
 GROUP BY k.side, k.pair, z.places, z.steps, z.calls;
