@@ -87,6 +87,11 @@ class RuleBook:
         """The rule of that id; KeyError for another."""
         return next(each for each in self.rules if each.id == rule_id)
 
+    def names_of(self, rule: Rule) -> frozenset[str]:
+        """Every call that does the work of a rule, without its module."""
+        calls = (rule.api, *rule.also, *(self.calls[name] for name in rule.fused if name in self.calls))
+        return frozenset(call.split(" ")[0].split(".")[-1] for call in calls)
+
     def call_of(self, fused_type: str) -> str:
         """The call that runs as a fused type: MoeDistributeCombineV2 -> npu_moe_distribute_combine_v2.
 

@@ -110,7 +110,7 @@ def operator_name(call: str) -> str:
 
 def _rule_of(call: str) -> str:
     for rule in rule_book().rules:
-        if call in (rule.api.split(" ")[0], *rule.also):
+        if call in rule_book().names_of(rule):
             return rule.id
     return ""
 
@@ -122,7 +122,7 @@ def code_candidates(code: ModelCode, config: ModelConfig, paged: bool) -> tuple[
         calls = {event.name.split(".")[-1] for function in each.functions for event in function.events}
         for pattern in sorted(code_patterns(), key=lambda pattern: -len(pattern.tokens)):
             rule = rule_book().rule(pattern.rule)
-            if calls & {rule.api.split(" ")[0], *rule.also}:
+            if calls & rule_book().names_of(rule):
                 continue  # the class calls it already
             for function, events in places_of(each, pattern):
                 if _computes(each, events, pattern, config):

@@ -171,7 +171,7 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
         return TreeStep("moe", "gate", f"sigmoid: {_SIGMOID}", (says, *sigmoid))
     if "softmax" in scoring:
         return TreeStep("moe", "gate", f"softmax: {_SOFTMAX}", (says, *softmax))
-    computed = _computed_gate(classes)
+    computed = _gate_modes(classes) or _computed_gate(classes)
     if set(computed) == {"sigmoid"}:
         return TreeStep("moe", "gate", f"sigmoid: {_SIGMOID}", (*computed["sigmoid"], *sigmoid))
     if set(computed) == {"softmax"}:
@@ -194,6 +194,13 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
     )
     text = f"both are in the code, {decides}" if both else "not told by this code"
     return TreeStep("moe", "gate", text, both)
+
+
+def _gate_modes(classes: Sequence[ModelClass]) -> dict[str, list[str]]:
+    """softmax or sigmoid -> the lines at which the fused gate is asked for it."""
+    words = conventions()["trees"]
+    found = {mode: evidence(classes, words[f"{mode}_mode"]) for mode in ("softmax", "sigmoid")}
+    return {mode: lines for mode, lines in found.items() if lines}
 
 
 def _computed_gate(classes: Sequence[ModelClass]) -> dict[str, list[str]]:

@@ -201,7 +201,7 @@ def _attribute(name: str, value: ast.expr, line: int, named: Mapping[str, str]) 
 
 
 def _words(node: ast.AST) -> dict[str, int]:
-    """Names, attributes, keywords and short texts that occur, with their first line."""
+    """Names, attributes, keywords (`norm_type` and `norm_type=0`) and short texts, with their first line."""
     found: dict[str, int] = {}
     for each in ast.walk(node):
         line = getattr(each, "lineno", 0)
@@ -214,6 +214,8 @@ def _words(node: ast.AST) -> dict[str, int]:
             found.setdefault(each.arg, line)
         elif isinstance(each, ast.keyword) and each.arg:
             found.setdefault(each.arg, each.value.lineno)
+            if isinstance(each.value, ast.Constant) and isinstance(each.value.value, int):
+                found.setdefault(f"{each.arg}={each.value.value}", each.value.lineno)
         elif isinstance(each, ast.Constant) and isinstance(each.value, str) and len(each.value) < 40:
             found.setdefault(each.value, line)
     return found

@@ -180,7 +180,9 @@ def test_the_activation_decides_the_call(tmp_path: Path, activation: str | None,
     answer = asked(tmp_path, EXPERTS, {"hidden_act": activation} if activation else {})
     assert {row.rule for row in answer.rows} & {"swiglu", "geglu"} == rules
     if activation is None:
-        assert candidate(answer, "swiglu").prepare == ("check that hidden_act is silu: no configuration says so",)
+        assert candidate(answer, "swiglu").prepare == (
+            "check that hidden_act is silu: no configuration says so",
+        )
 
 
 def test_a_function_that_one_class_uses_is_the_same_candidate(tmp_path: Path) -> None:
@@ -305,3 +307,24 @@ def test_arguments_of_a_dispatch_are_no_shared_expert(tmp_path: Path) -> None:
     assert step(asked(tmp_path, text), "moe", "shared expert").answer == "no"
     more = text.replace("self.experts(", "self.shared_experts(")
     assert step(asked(tmp_path, more), "moe", "shared expert").answer == "yes"
+
+
+@pytest.mark.parametrize(("mode", "gate"), [(0, "softmax with a bias"), (1, "sigmoid: npu_moe_gating_top_k")])
+def test_the_mode_of_the_fused_gate_is_read(tmp_path: Path, mode: int, gate: str) -> None:
+    """npu_moe_gating_top_k with a bias is no sigmoid by that: norm_type of line 3 says which it is."""
+    text = (
+        "import torch_npu\nclass SmallRouter:\n    def forward(self, x): return "
+        f"torch_npu.npu_moe_gating_top_k(x, bias=self.e_score_correction_bias, norm_type={mode})\n"
+    )
+    found = step(asked(tmp_path, text), "moe", "gate")
+    assert found.answer.startswith(gate)
+    assert f"m.py:3 norm_type={mode}" in found.evidence
+
+
+def test_an_operator_of_vllm_ascend_does_the_work_of_a_rule(tmp_path: Path) -> None:
+    """mla_preprocess is the prolog: a class that calls it is offered no npu_mla_prolog_v3."""
+    call = "        return torch.ops._C_ascend.mla_preprocess(x)\n"
+    text = f"{LATENT}    def forward(self, x):\n{call}"
+    answer = asked(tmp_path, text, SIZES)
+    assert answer.rows == ()
+    assert [(row.operator, row.rule) for row in answer.extras["used"]] == [("mla_preprocess", "mla_prolog")]
