@@ -88,31 +88,33 @@ def _written(libcst: Any, module: Any, edits: Sequence[Edit]) -> str:
 def _parsed(libcst: Any, module: Any, text: str) -> list[Any]:
     """Statements in the file's own indentation and line ends."""
     made = libcst.parse_module(text, module.config_for_parsing)
-    return list(made.body)
+    first, *others = made.body
+    # Blank lines before the first statement of a module belong to the module: here to the statement.
+    return [first.with_changes(leading_lines=[*made.header, *first.leading_lines]), *others]
 
 
-def _behind_imports(libcst: Any, body: Sequence[Any], only: str | None) -> int:
-    """Behind the last import of those with which a file begins; behind `import only` where it is one of
-    them.
+def _behind_imports(libcst: Any, body: Sequence[Any], package: str | None) -> int:
+    """Behind the last import of those with which a file begins; behind `import package` and its parts where
+    one of them is that.
     """
-    at = 0
+    at, own = 0, 0
     for number, statement in enumerate(body):
         small = statement.body if isinstance(statement, libcst.SimpleStatementLine) else ()
         if any(isinstance(each, libcst.Import | libcst.ImportFrom) for each in small):
             at = number + 1
-            if only and any(_imports(libcst, each, only) for each in small):
-                return at
+            own = at if package and any(_imports(libcst, each, package) for each in small) else own
         elif _docstring(libcst, small):
             at = at or number + 1
         elif not isinstance(statement, libcst.If | libcst.Try):
             break
-    return at
+    return own or at
 
 
-def _imports(libcst: Any, statement: Any, name: str) -> bool:
-    """Whether it is `import name`."""
+def _imports(libcst: Any, statement: Any, package: str) -> bool:
+    """Whether it is `import package` or a part of it."""
     return isinstance(statement, libcst.Import) and any(
-        libcst.helpers.get_full_name_for_node(each.name) == name for each in statement.names
+        (libcst.helpers.get_full_name_for_node(each.name) or "").split(".")[0] == package
+        for each in statement.names
     )
 
 

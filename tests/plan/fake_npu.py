@@ -27,6 +27,12 @@ class Stream:
         """Wait for everything put on the other stream so far."""
         self.calls.append(("wait_stream", self.name, other.name))
 
+    def record_event(self) -> Event:
+        """An event that marks this point."""
+        event = Event(self.calls)
+        event.record(self)
+        return event
+
     def wait_event(self, event: Event) -> None:
         """Wait for an event that must have been recorded."""
         assert event.recorded is not None, "an event that nobody recorded is waited for"
