@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from .alignment import align, gaps
 from .operator_types import operator_of
 
-PARTS = ("before", "layer", "between", "after", None, "side")
+PARTS = ("before", "layer", "between", "after", None, "side", "odd")
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_too_many_odd_kernels_end_the_stack():
 
 
 def test_a_share_of_nothing_turns_near_repeats_off():
-    """With layer_odd_share 0 a kernel between ends the stack, as exact repeats have it: 2 x 3 layers of 12."""
+    """With layer_odd_share 0 a kernel between ends the stack, as exact repeats do: twice three layers."""
     text = MOE * 3 + "abcZdefRghijk" + MOE * 3
     placed = place_steps([_step(text)], replace(OPTIONS, layer_odd_share=0.0))[0]
     assert not (placed.part == ODD).any()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from npu_roofline.analyzer.compare.pairing import Pair, Place, pair_places
+from npu_roofline.analyzer import placement
+from npu_roofline.analyzer.compare.pairing import PARTS, Pair, Place, pair_places
 
 
 def places(text: str, part: str | None = "layer", calls: float = 4.0, start: int = 0) -> list[Place]:
@@ -120,3 +121,11 @@ def test_every_place_is_in_one_pair_and_swapping_swaps(one: str, two: str, three
     assert sorted(p.number for pair in pairs for p in pair.after) == list(range(len(after)))
     swapped = {(pair.after, pair.before) for pair in pair_places(after, before)}
     assert swapped == {(pair.before, pair.after) for pair in pairs}
+
+
+def test_every_part_of_a_step_is_paired() -> None:
+    """A part that layers know and pairs do not would end the comparison; a run with an odd kernel is compared."""
+    assert set(placement.PARTS) <= set(PARTS)
+    odd = Place(3, 0, "odd", None, "Cast", 99, 0.2)
+    pairs = pair_places(places("abc"), [*places("abc"), odd])
+    assert [(pair.how, pair.after) for pair in pairs if pair.how != "same"] == [("new", (odd,))]
