@@ -124,7 +124,7 @@ def test_every_place_is_in_one_pair_and_swapping_swaps(one: str, two: str, three
 
 
 def test_every_part_of_a_step_is_paired() -> None:
-    """A part that layers know and pairs do not would end the comparison; a run with an odd kernel is compared."""
+    """A part that layers know and pairs do not would end the comparison: an odd kernel is new."""
     assert set(placement.PARTS) <= set(PARTS)
     odd = Place(3, 0, "odd", None, "Cast", 99, 0.2)
     pairs = pair_places(places("abc"), [*places("abc"), odd])
