@@ -268,6 +268,7 @@ def _of_tasks(sides: tuple[PrefetchSide, PrefetchSide]) -> list[PrefetchCheck]:
 
 def _in_time(sides: tuple[PrefetchSide, PrefetchSide]) -> list[PrefetchCheck]:
     window = sides[1].window_known or sides[0].window_known
+    late = _check("late by", sides, lambda side: side.late_us, "us", "median of the calls that were late")
     return [
         _check(
             "calls of the target with a prefetch",
@@ -294,7 +295,7 @@ def _in_time(sides: tuple[PrefetchSide, PrefetchSide]) -> list[PrefetchCheck]:
             "of several tasks the last that started in the window counts" if sides[1].late else "",
             lambda side: side.late * 2 <= side.with_task if side.with_task else None,
         ),
-        _check("late by", sides, lambda side: side.late_us, "us", "median of the calls that were late"),
+        *([late] if any(side.late for side in sides) else []),
     ]
 
 

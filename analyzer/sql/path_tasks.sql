@@ -47,7 +47,8 @@ merged AS (
 ),
 calls AS (
     SELECT connection_id, min(start_ns) AS launched_ns FROM api_calls
-    WHERE run_id = getvariable('selected_run') AND rank_id = getvariable('selected_rank') AND connection_id IS NOT NULL
+    WHERE run_id = getvariable('selected_run') AND rank_id = getvariable('selected_rank')
+        AND connection_id IN (SELECT connection_id FROM merged)
     GROUP BY connection_id
 ),
 arrows AS (
