@@ -14,7 +14,6 @@ from .coverage import coverage
 from .feasible import feasible
 from .kernel_reads import FOR_CANDIDATES
 from .labels import LabelledGroup, labelled_groups
-from .layers import layer_structure
 from .options import AnalysisOptions
 from .phases import phases, training_note
 from .prefetch import cap_in_bytes, check_coefficient
@@ -24,6 +23,7 @@ from .role_rows import role_rows
 from .roles_match import RoleNames, RoleRequest, name_roles
 from .sequence import SIDE, kernel_sequence
 from .sites import Rules, Site, SiteFinder
+from .structure import layer_structure
 from .targets import Judgement, is_weighted, judge_target
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from npu_roofline.analyzer.candidates import candidates
 from npu_roofline.analyzer.explain import explain
-from npu_roofline.analyzer.layers import layer_structure
 from npu_roofline.analyzer.load import ingest_run
 from npu_roofline.analyzer.session import open_session
+from npu_roofline.analyzer.structure import layer_structure
 from npu_roofline.errors import WrongUsage
 
 GATE_UP = "4,3072;384,192,16,32;12288"

@@ -7,7 +7,8 @@ from pathlib import Path
 import duckdb
 import npu_roofline
 import pytest
-from npu_roofline.analyzer.layers import assign_layers, layer_structure
+from npu_roofline.analyzer.layers import assign_layers
+from npu_roofline.analyzer.structure import layer_structure
 
 from .tiny_run import Kernel, session_of
 

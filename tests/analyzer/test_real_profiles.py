@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from npu_roofline.analyzer.hotspots import hotspot_rows, hotspots
-from npu_roofline.analyzer.layers import layer_structure
 from npu_roofline.analyzer.phases import run_phase
 from npu_roofline.analyzer.runs import runs_show
 from npu_roofline.analyzer.session import open_session
+from npu_roofline.analyzer.structure import layer_structure
 from npu_roofline.analyzer.summary import summary
 from npu_roofline.errors import InputMissing
 
