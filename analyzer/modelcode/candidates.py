@@ -254,7 +254,8 @@ def _candidate(
     each, _, _, pattern = places[0]
     rule = rule_book().rule(pattern.rule)
     refused, unknown = _limits(pattern, config)
-    prepare = [
+    prepare = [*_without_caller(places, code)]
+    prepare += [
         entry["text"] for entry in pattern.prepare if _applies(entry.get("if"), each, code, config, paged)
     ]
     check = [
@@ -282,6 +283,15 @@ def _candidate(
         check=tuple(check),
         evidence=" ".join(event.token for event in places[0][2]),
     )
+
+
+def _without_caller(places: Sequence[Place], code: ModelCode) -> list[str]:
+    """That nothing in the files calls a function outside classes, which may be left over."""
+    names = dict.fromkeys(
+        function.name for owner, function, _, _ in places if not owner.name and function is not None
+    )
+    alone = [name for name in names if not any(name in each.words for each in code.classes)]
+    return [f"see whether {', '.join(alone)} runs: no code of these files calls it"] if alone else []
 
 
 def _lines(owner: ModelClass, events: Sequence[Event]) -> list[str]:

@@ -131,10 +131,16 @@ def _expert_chains(code: ModelCode, classes: Sequence[ModelClass]) -> list[TreeS
             TreeStep("moe", "prefill", f"{alone} (expert parallelism is {why})", tuple(layers)),
             TreeStep("moe", "decode", f"{alone}; with expert parallelism {decode}", tuple(layers)),
         ]
-    return [
+    steps = [
         TreeStep("moe", "prefill", spread, tuple(exchange or ep)),
         TreeStep("moe", "decode", decode, tuple(dispatch or exchange or ep)),
     ]
+    tensor_parallel = evidence(classes, words["tensor_parallel"])
+    if tensor_parallel:
+        steps.append(
+            TreeStep("moe", "with TP of the experts", f"{alone} -> AllReduce", tuple(tensor_parallel))
+        )
+    return steps
 
 
 def _expert_layers(code: ModelCode, classes: Sequence[ModelClass]) -> list[str]:
@@ -173,7 +179,7 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
         return TreeStep("moe", "gate", f"softmax: {_SOFTMAX}", (says, *softmax))
     computed = _gate_modes(classes) or _computed_gate(classes)
     if set(computed) == {"sigmoid"}:
-        return TreeStep("moe", "gate", f"sigmoid: {_SIGMOID}", (*computed["sigmoid"], *sigmoid))
+        return TreeStep("moe", "gate", f"sigmoid: {_SIGMOID}", _once(computed["sigmoid"], sigmoid))
     if set(computed) == {"softmax"}:
         bias = evidence(classes, ["e_score_correction_bias"])
         fits = (
@@ -181,7 +187,7 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
             if bias
             else f"softmax: {_SOFTMAX}"
         )
-        return TreeStep("moe", "gate", fits, (*computed["softmax"], *(bias or softmax)))
+        return TreeStep("moe", "gate", fits, _once(computed["softmax"], bias or softmax))
     if sigmoid and not any(text.endswith(" softmax") for text in softmax):
         return TreeStep("moe", "gate", f"sigmoid or noaux: {_SIGMOID}", tuple(sigmoid))
     if softmax and not sigmoid:
@@ -194,6 +200,10 @@ def _gate(classes: Sequence[ModelClass], config: ModelConfig) -> TreeStep:
     )
     text = f"both are in the code, {decides}" if both else "not told by this code"
     return TreeStep("moe", "gate", text, both)
+
+
+def _once(*lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for each in lines for line in each))
 
 
 def _gate_modes(classes: Sequence[ModelClass]) -> dict[str, list[str]]:

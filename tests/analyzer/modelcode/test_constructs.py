@@ -328,3 +328,23 @@ def test_an_operator_of_vllm_ascend_does_the_work_of_a_rule(tmp_path: Path) -> N
     answer = asked(tmp_path, text, SIZES)
     assert answer.rows == ()
     assert [(row.operator, row.rule) for row in answer.extras["used"]] == [("mla_preprocess", "mla_prolog")]
+
+
+def test_a_function_that_nothing_calls_is_said_to_be_so(tmp_path: Path) -> None:
+    """Eager code beside the fused call it was replaced by: the row asks whether it runs, and is not ready."""
+    text = "def old_rope(q, cos, sin):\n    return q * cos + rotate_half(q) * sin\n"
+    used = f"{text}class Layer:\n    def forward(self, q): return old_rope(q, 1, 2)\n"
+    row = candidate(asked(tmp_path, text), "rotary_mul")
+    assert row.prepare[0] == "see whether old_rope runs: no code of these files calls it"
+    assert candidate(asked(tmp_path, used, {"head_dim": 64}), "rotary_mul").verdict == "ready"
+
+
+def test_experts_split_by_tensor_parallelism_have_a_chain(tmp_path: Path) -> None:
+    """moe_tp_size at line 3 beside moe_ep_size: the chain with AllReduce is named with its line."""
+    text = (
+        "class SmallMoE:\n    def __init__(self, moe_ep_size, tp):\n        self.moe_tp_size = tp\n"
+        "    def forward(self, x): return self.experts(x)\n"
+    )
+    found = step(asked(tmp_path, text), "moe", "with TP of the experts")
+    assert found.answer.endswith("npu_moe_finalize_routing -> AllReduce")
+    assert found.evidence == ("m.py:3 moe_tp_size",)
