@@ -46,10 +46,13 @@ def merged(insertions: Sequence[Insertion]) -> list[Insertion]:
 
 
 def check_mode(made: Insertion, mode: str) -> None:
-    """Raise NotTold where the mode needs the side stream joined and the code has no place for it."""
+    """Raise NotTold where a call cannot stand behind its dependency, or where the mode needs the side stream
+    joined and the code has no place for that.
+    """
+    file, target, function = made.spot.frame.owner.file.name, made.target, made.spot.frame.function
+    block = _block_alone(function, made.spot.statement, file)
     if not weight_rules()["modes"][mode]["join"]:
         return
-    file, target = made.spot.frame.owner.file.name, made.target
     if target is None:
         raise NotTold(
             made.spot.place, "the side stream is to be joined behind the target, which runs in the next layer"
@@ -59,16 +62,24 @@ def check_mode(made: Insertion, mode: str) -> None:
             f"{file}:{target.lineno}",
             "it returns what the target gives, so the side stream has no place to join: give it a name first",
         )
-    blocks = [_block_of(made.spot.frame.function, each) for each in (made.spot.statement, target)]
-    if blocks[0] is not blocks[1]:
+    if _block_alone(function, target, file) is not block:
         raise NotTold(f"{file}:{target.lineno}", "dependency and target stand in different blocks")
 
 
-def _block_of(function: Definition, statement: ast.stmt) -> list[ast.stmt] | None:
+def _block_alone(function: Definition, statement: ast.stmt, file: str) -> list[ast.stmt] | None:
+    """The block of a statement. Raises NotTold where it shares a line with another one."""
     for node in ast.walk(function):
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(block, list) and any(each is statement for each in block):
-                return block
+            if not isinstance(block, list) or not any(each is statement for each in block):
+                continue
+            lines = {getattr(node, "lineno", 0)}
+            for each in block:
+                lines |= set() if each is statement else {each.lineno, each.end_lineno}
+            if lines & {statement.lineno, statement.end_lineno}:
+                raise NotTold(
+                    f"{file}:{statement.lineno}", "it shares its line with another statement: part them first"
+                )
+            return block
     return None
 
 

@@ -35,9 +35,11 @@ def patched(file: CodeFile, edits: Sequence[Edit]) -> tuple[str, str]:
         raise CannotPatch(f"{file.name} is Python that the patch writer cannot read") from error
     if module.code != before:
         raise CannotPatch(f"{file.name} would not come out as it is")
-    after = _written(libcst, module, edits)
     try:
+        after = _written(libcst, module, edits)
         ast.parse(after)
+    except RecursionError as error:
+        raise CannotPatch(f"{file.name} is nested too deeply for the patch writer") from error
     except SyntaxError as error:
         raise CannotPatch(f"{file.name}:{error.lineno}: the call cannot be written there") from error
     return before, after

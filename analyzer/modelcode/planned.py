@@ -47,18 +47,30 @@ def plan_code(
     The files are read, never imported, run or written. Raises InputMissing for a file that is not there,
     UnsupportedExport when none of them is Python.
     """
+    try:
+        return _planned(calls, found, files, config, mode, patch_file)
+    except RecursionError:
+        raise UnsupportedExport(
+            "an expression of the model code is nested too deeply to be read",
+            "give only the files that define the layers",
+        ) from None
+
+
+def _planned(
+    calls: Sequence[PlanCall],
+    found: Survey,
+    files: Sequence[Path],
+    config: ModelConfig | None,
+    mode: str,
+    patch_file: Path | None,
+) -> PlannedCode:
     base = read_code(files)
     if not base.files:
         raise UnsupportedExport(base.notes[0], "give the file in which the model's layers are defined")
     numbers, ranks = dict(config.numbers) if config else {}, dict(found.names.sizes)
     notes = [*base.notes, *_twice(base)]
-    try:
-        traces = [trace_layer(base, each, ranks, numbers) for each in layers_of(base, numbers, ranks)]
-        found_ways = ways(traces, kernels_of(found))
-    except RecursionError:
-        raise UnsupportedExport(
-            "an expression of the model code is nested too deeply to be read", "give the modeling file alone"
-        ) from None
+    traces = [trace_layer(base, each, ranks, numbers) for each in layers_of(base, numbers, ranks)]
+    found_ways = ways(traces, kernels_of(found))
     if config is None:
         notes.append(
             "without --model-config no size in the code is known: weights are tied by name and order alone"

@@ -30,11 +30,13 @@ class Case:
     config: dict[str, int]
     calls: Callable[..., list[tuple[Any, ...]]]  # of one step on the stand-in: source, switch
 
-    def plan(self, planned: Planned, *files: Path, mode: str = "ge_graph", **wishes: Any) -> Answer:
+    def plan(
+        self, planned: Planned, *files: Path, ids: tuple[str, ...] = (), config: bool = True, **wishes: Any
+    ) -> Answer:
         """The plan with the calls tied to these files, or to the model file itself."""
-        roles = RoleRequest(model_config(self.config, "config.json"))
+        roles = RoleRequest(model_config(self.config, "config.json")) if config else RoleRequest()
         code = CodeRequest(files or (self.file,))
-        return planned(run=self.run, mode=mode, roles=roles, code=code, **wishes)
+        return planned(*ids, run=self.run, roles=roles, code=code, **wishes)
 
     def copied(self, folder: Path, **changes: str) -> Path:
         """The model file in a folder of its own, with texts in it replaced."""
