@@ -126,7 +126,7 @@ class CandidateRow:
     walk: tuple[WalkStep, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    role_source: str = ""  # shape, neighbours, operand slots, the user's roles.toml; empty without a role
+    role_source: str = ""  # range, call stack, shape, neighbours, slots or roles.toml; empty without a role
     issue_order: int | None = None  # place of its call among those of the plan, as a step issues them
     description: str = ""  # the target and what runs before it, for people
 

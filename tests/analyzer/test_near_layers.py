@@ -181,6 +181,20 @@ def test_random_sequences_have_no_layers(seed: int):
     assert (_place(text, matmul=letters[:2]).part == -1).all()
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_what_stands_around_a_stack_adds_no_layer(seed: int):
+    """Property: up to three layers' worth of the layer's kernels in random order on both sides add none."""
+    chance = random.Random(seed)
+    period, layers = chance.randint(8, 40), chance.randint(3, 20)
+    before, after = (
+        [chance.randrange(period) for _ in range(chance.randint(0, 3 * period))] for _ in range(2)
+    )
+    codes = np.array([*before, *(list(range(period)) * layers), *after], dtype=np.int64)
+    main = np.ones(len(codes), bool)
+    (placed,) = place_steps([StepSequence(codes, codes, main, ~main)], OPTIONS)
+    assert _layers(placed) == layers
+
+
 @pytest.mark.parametrize("seed", range(120))
 def test_inserted_kernels_leave_the_stack_its_layers(seed: int):
     """Property: k random kernels in a stack of n layers: n layers, and exactly those k are named.
