@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import WrongUsage
 from .answer import Answer, CandidateRow, ExplainStep, HotspotRow, WalkStep
-from .candidates import survey
+from .candidates import Survey, survey
 from .coverage import coverage
 from .explain_candidate import candidate_steps
 from .explain_label import label_steps
@@ -18,16 +18,34 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-def explain(session: Session, id: str) -> Answer:
+def explain(
+    session: Session,
+    id: str,
+    coefficient: float | None = None,
+    allow_comm_windows: bool = False,
+    include_unsafe: bool = False,
+    cap_mib: float | None = None,
+    eta: float | None = None,
+    cmo_gb_s: float | None = None,
+) -> Answer:
     """Explain a hotspot ('k-…') or a candidate ('c-…'); a unique beginning of the id is enough.
+
+    The other arguments are those of `candidates`: with the same ones the same windows are explained. A
+    hotspot has none, so they are refused for it.
 
     The row is the answer's only row; extras['steps'] holds the steps of the decision in order,
     extras['walk'] the predecessors that the walk met, nearest first. Raises WrongUsage for an id that
     matches nothing, or several rows, which are then named.
     """
+    wishes = (coefficient, allow_comm_windows, include_unsafe, cap_mib, eta, cmo_gb_s)
     if id.startswith("c-"):
-        return _explain_candidate(session, id)
+        return _explain_candidate(id, session, survey(session, *wishes))
     if id.startswith("k-"):
+        if any(wish not in (None, False) for wish in wishes):
+            raise WrongUsage(
+                f"{id} is a hotspot, which has no window",
+                "give the options of windows with a candidate (c-…)",
+            )
         return _explain_hotspot(session, id)
     raise WrongUsage(f"{id!r} is no id", "ids start with k- (hotspots) or c- (candidates)")
 
@@ -39,8 +57,7 @@ def _explain_hotspot(session: Session, id: str) -> Answer:
     return _answer(session, (row,), label_steps(groups[chosen], row, session), ())
 
 
-def _explain_candidate(session: Session, id: str) -> Answer:
-    found = survey(session)
+def _explain_candidate(id: str, session: Session, found: Survey) -> Answer:
     rows = {row.id: row for row in (*found.rejected, *found.rows)}
     if not rows:
         return _answer(session, (), (), found.notes)

@@ -9,7 +9,8 @@ import typer
 
 from ..errors import WrongUsage
 from .model_options import ModelOptions
-from .options import LARGEST_MIB, Output
+from .options import Output
+from .window_rules import CapMib, Coefficient
 
 if TYPE_CHECKING:
     from ..analyzer.size import MoeSizes
@@ -97,22 +98,8 @@ def size(
     ] = "ND",
     model: ModelOptions,
     experts: Experts,
-    coefficient: Annotated[
-        float | None,
-        typer.Option(
-            "--coefficient", metavar="C", min=0.01, max=1, help="Share of a weight to ask for. [default: 0.5]"
-        ),
-    ] = None,
-    cap_mib: Annotated[
-        float | None,
-        typer.Option(
-            "--cap-mib",
-            metavar="MIB",
-            min=0.01,
-            max=LARGEST_MIB,
-            help="Never ask for more than this, in MiB.",
-        ),
-    ] = None,
+    coefficient: Coefficient = None,
+    cap_mib: CapMib = None,
     device: Annotated[
         str | None,
         typer.Option("--device", metavar="SOC|FILE", help="The chip, for its L2: 910B3 or a TOML file."),

@@ -9,30 +9,29 @@ import typer
 
 from .options import LARGEST_GB_S, LARGEST_MIB
 
+Coefficient = Annotated[
+    float | None,
+    typer.Option(
+        "--coefficient", metavar="C", min=0.01, max=1, help="Share of a weight to ask for. [default: 0.5]"
+    ),
+]
+CapMib = Annotated[
+    float | None,
+    typer.Option(
+        "--cap-mib", metavar="MIB", min=0.01, max=LARGEST_MIB, help="Never ask for more than this, in MiB."
+    ),
+]
+
 
 @dataclass(frozen=True)
 class WindowRules:
     """What the user may set of the model that picks windows and sizes."""
 
-    coefficient: Annotated[
-        float | None,
-        typer.Option(
-            "--coefficient", metavar="C", min=0.01, max=1, help="Share of a weight to ask for. [default: 0.5]"
-        ),
-    ] = None
+    coefficient: Coefficient = None
     allow_comm_windows: Annotated[
         bool, typer.Option("--allow-comm-windows", help="Let collectives stand inside a window.")
     ] = False
-    cap_mib: Annotated[
-        float | None,
-        typer.Option(
-            "--cap-mib",
-            metavar="MIB",
-            min=0.01,
-            max=LARGEST_MIB,
-            help="Never ask for more than this, in MiB.",
-        ),
-    ] = None
+    cap_mib: CapMib = None
     eta: Annotated[
         float | None,
         typer.Option(
