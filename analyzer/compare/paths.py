@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,14 +64,35 @@ def path_evidence(
 
 
 def _side(side: Side, places: Sequence[Place]) -> CriticalPath:
-    """The first run of the side whose path is validated, else what its first run says."""
-    found = None
-    for session in side.sessions:
-        path = critical_path(session, _calls(session, places))
-        if path.status == "validated":
-            return path
-        found = found or path
-    return found or NO_PATH.before
+    """The path of a side over all its repeats: means over the validated steps of all of them."""
+    if len(side.repeats[0]) > 1:
+        return CriticalPath("refused", reason="a step in several captures has no single path")
+    return together([critical_path(session, _calls(session, places)) for session in side.sessions])
+
+
+def together(paths: Sequence[CriticalPath]) -> CriticalPath:
+    """The paths of repeats as one; those that are not validated count as refused steps."""
+    good = [each for each in paths if each.steps]
+    reason = next((each.reason for each in paths if each.reason), "")
+    if not good:
+        return replace(paths[0], refused=sum(each.refused for each in paths), reason=reason)
+    steps = sum(each.steps for each in good)
+
+    def mean(value: Callable[[CriticalPath], float]) -> float:
+        return sum(value(each) * each.steps for each in good) / steps
+
+    return CriticalPath(
+        "validated",
+        steps=steps,
+        refused=sum(each.refused for each in paths),
+        reason=reason,
+        wall_us=mean(lambda each: each.wall_us),
+        spent_us={name: mean(lambda each, name=name: each.spent_us[name]) for name in KINDS},
+        crossings=mean(lambda each: each.crossings),
+        calls=sum(each.calls for each in good),
+        calls_on_path=sum(each.calls_on_path for each in good),
+        calls_on_path_us=mean(lambda each: each.calls_on_path_us),
+    )
 
 
 def _calls(session: Session, places: Sequence[Place]) -> Numbers | None:

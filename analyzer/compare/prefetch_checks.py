@@ -130,11 +130,7 @@ def _side(side: Side, place: Place | None, window: Sequence[Place]) -> PrefetchS
     traced = [each for each in side.sessions if find_prefetch_tasks(each)]
     if not traced:
         return PrefetchSide(False)
-    stream = _stream(traced[0], place)
-    totals = [
-        rows_of(each.con, _TOTALS, {"run": each.run.run_id, "rank": each.rank_id, "stream": stream})[0]
-        for each in traced
-    ]
+    totals = [rows_of(each.con, _TOTALS, _of_session(each, place))[0] for each in traced]
     sizes = [row["bytes"] for row in totals if row["tasks"]]
     known: dict[str, Any] = {
         "steps": sum(len(each.step_ids) for each in traced),
@@ -150,6 +146,10 @@ def _side(side: Side, place: Place | None, window: Sequence[Place]) -> PrefetchS
     calls = [_calls_of(each, place, first) for each in traced]
     together = {name: np.concatenate([each[name] for each in calls]) for name in calls[0]}
     return PrefetchSide(True, **known, **_of_calls(together))
+
+
+def _of_session(session: Session, place: Place | None) -> dict[str, Any]:
+    return {"run": session.run.run_id, "rank": session.rank_id, "stream": _stream(session, place)}
 
 
 def _stream(session: Session, place: Place | None) -> int | None:
