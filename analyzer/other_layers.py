@@ -99,7 +99,22 @@ def blocks_of(sequence: Sequence, found: Repeats, kinds: Kinds, options: Analysi
             if not seen[key] and followed:
                 seen[key] = _leading(inside, layer, kinds, options)
         others += [replace(block, start=gap.start + block.start) for block in seen[key]]
-    return _in_order(placed, others)
+    found_again = _again(sequence, _in_order(placed, others), others)
+    return _in_order(placed, others, found_again)
+
+
+def _again(sequence: Sequence, placed: list[Block], others: list[Block]) -> list[Block]:
+    """Where a layer of another kind that is known by now stands once more, as behind the stack."""
+    known = {block.offset: block for block in others}
+    found: list[Block] = []
+    for block in known.values():
+        layer = sequence.codes[block.start : block.start + block.period]
+        for gap in _gaps(_in_order(placed, found), len(sequence)):
+            found += [
+                Block(gap.start + each.start, each.repeats, block.period, block.offset)
+                for each in regions_of(sequence.codes[gap], layer)
+            ]
+    return found
 
 
 def _in_order(*blocks: list[Block]) -> list[Block]:

@@ -128,6 +128,14 @@ def test_a_single_leading_dense_layer_has_positions_of_its_own():
     assert placed.position[12] == 0
 
 
+def test_a_head_of_the_leading_kind_has_its_positions():
+    """Behind the stack of five and lm_head the dense layer runs once more: layer 6, positions 12 to 21."""
+    placed = _place("uv" + DENSE + MOE * 5 + "lmno" + DENSE + "q", matmul="bdfghixym")
+    assert _layers(placed) == 7
+    assert placed.layer[-11:].tolist() == [6] * 10 + [-1]
+    assert placed.position[-11:-1].tolist() == list(range(12, 22))
+
+
 def test_a_leading_layer_whose_first_norm_differs_begins_with_it():
     """N instead of a: the first layer has no residual to add, and is a layer from its norm on."""
     placed = _place("uv" + "N" + DENSE[1:] + MOE * 5, matmul="bdfghixy")
