@@ -62,7 +62,6 @@ class CalibrationRow:
     option: str  # how to give it
     default: float | None  # what is assumed without it; None = no limit
     how: str
-    text: str  # the unified diff
 
 
 @dataclass(frozen=True)
