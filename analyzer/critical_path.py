@@ -58,6 +58,12 @@ class CriticalPath:
     calls_on_path_us: float = 0.0  # per step
 
 
+NOT_MEASURED = CriticalPath(
+    "not measured",
+    reason="no trace was ingested: ingest the folder that holds trace_view.json, or the profiler database",
+)
+
+
 @dataclass(frozen=True)
 class _Step:
     """One step's result: `reason` says why there is none."""
@@ -78,11 +84,7 @@ def critical_path(
     known = limits or PathLimits()
     where = [session.run.run_id, session.rank_id]
     if not has_trace(session):
-        return CriticalPath(
-            "not measured",
-            reason="no trace was ingested: ingest the folder that holds trace_view.json, "
-            "or the profiler database",
-        )
+        return NOT_MEASURED
     host_calls = bool(
         session.value("SELECT count(*) FROM (FROM api_calls WHERE run_id = ? AND rank_id = ? LIMIT 1)", where)
     )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..answer_compare import PathRow, PathSide
-from ..critical_path import CriticalPath, critical_path
+from ..critical_path import NOT_MEASURED, CriticalPath, critical_path
 from ..path_walk import KINDS, Numbers
+from ..prefetch_tasks import has_trace
 from .pairing import Pair, Place
 from .sides import Side
 from .target import TargetChange
@@ -50,7 +51,7 @@ class PathEvidence:
         return self.before.status == "validated" and self.before.calls > 0 and not self.before.calls_on_path
 
 
-NO_PATH = PathEvidence(CriticalPath("not measured"), CriticalPath("not measured"))
+NO_PATH = PathEvidence(NOT_MEASURED, NOT_MEASURED)
 
 
 def path_evidence(
@@ -65,6 +66,8 @@ def path_evidence(
 
 def _side(side: Side, places: Sequence[Place]) -> CriticalPath:
     """The path of a side over all its repeats: means over the validated steps of all of them."""
+    if not any(has_trace(session) for session in side.sessions):
+        return NOT_MEASURED
     if len(side.repeats[0]) > 1:
         return CriticalPath("refused", reason="a step in several captures has no single path")
     return together([critical_path(session, _calls(session, places)) for session in side.sessions])
