@@ -205,17 +205,19 @@ def better_rotation(stretch: Stretch, period: int, odd: int) -> int:
     return max(ends, key=held)
 
 
-def longest_common(codes: Codes, layer: Codes) -> tuple[int, int, int]:
+def longest_common(codes: Codes, layer: Codes, begins: int | None = None) -> tuple[int, int, int]:
     """(index, position in the layer, length) of the longest run of kernels that both have, ties to the last.
 
-    Memory and time are the product of the two lengths, so both are a few layers at most.
+    begins: at how many of the first positions of the layer the run may begin; None = at any. Memory and time
+    are the product of the two lengths, so both are a few layers at most.
     """
     same = codes[:, None] == layer[None, :]
-    alive, found, length = same, (0, 0), 0
+    alive, found, length = same[:, :begins], (0, 0), 0
     while alive.any():
         rows, columns = np.nonzero(alive)
         found, length = (int(rows[-1]), int(columns[-1])), length + 1
         if length >= min(same.shape):
             break
-        alive = alive[: len(codes) - length, : len(layer) - length] & same[length:, length:]
+        further = same[length:, length:]
+        alive = alive[: len(further), : further.shape[1]] & further[:, : alive.shape[1]]
     return (*found, length)

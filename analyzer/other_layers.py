@@ -155,9 +155,11 @@ def _block(stretch: Stretch, exact: Block, rules: NearRules) -> Block:
 
 
 def turned(sequence: Sequence, found: Repeats, options: AnalysisOptions) -> Repeats:
-    """The same layers in the rotation in which the stack begins with a whole layer.
+    """The same layers in the rotation in which the stack begins and ends with whole layers.
 
     Where the seed began behind an odd kernel of the first layer, position 0 is moved to the layer's start.
+    Where a layer of another kind stands before the stack and ends as the others do, the repeats begin inside
+    it: the rotation that ends with the stack is taken when it gives more layers.
     """
     rules, period = near_rules(found.period, options), found.period
     if not rules.odd:
@@ -166,9 +168,22 @@ def turned(sequence: Sequence, found: Repeats, options: AnalysisOptions) -> Repe
     layer = sequence.part(slice(first.start, first.start + period))
     seed = slice(first.start, first.start + first.repeats * period)
     stretch = follow(sequence, layer, seed, slice(0, len(sequence)), rules)
-    rotation = better_rotation(stretch, period, rules.odd)
+    rotations = dict.fromkeys(
+        (better_rotation(stretch, period, rules.odd), (int(stretch.index[-1]) + 1) % period)
+    )
+    tried = [_rotated(sequence, found, layer, rotation) for rotation in rotations]
+    if len(tried) == 1:
+        return tried[0]
+
+    def layers(each: Repeats) -> int:
+        return sum(block.repeats for block in blocks_of(sequence, each, Kinds(), options))
+
+    return max(tried, key=layers)
+
+
+def _rotated(sequence: Sequence, found: Repeats, layer: Sequence, rotation: int) -> Repeats:
     regions = regions_of(sequence.codes, np.roll(layer.codes, -rotation)) if rotation else ()
-    return Repeats(period, regions) if regions else found
+    return Repeats(found.period, regions) if regions else found
 
 
 def seeded(sequence: Sequence, options: AnalysisOptions) -> Repeats | None:
@@ -261,10 +276,11 @@ def _leading(inside: Sequence, layer: Sequence, kinds: Kinds, options: AnalysisO
     """
     period, length = len(layer), len(inside)
     tail = max(0, length - 2 * period)
-    at, position, shared = longest_common(inside.codes[tail:], layer.codes)
+    may_lack = near_rules(period, options).odd
+    at, position, shared = longest_common(inside.codes[tail:], layer.codes, may_lack + 1)
     start = tail + at - position
     own = length - start
-    if position > near_rules(period, options).odd or start < 0 or shared < options.layer_kin_run:
+    if start < 0 or shared < options.layer_kin_run:
         return []
     rest = slice(tail + at + shared, length)
     if not options.layer_alone_min_kernels <= own <= 2 * period or rest.start == rest.stop:

@@ -128,6 +128,16 @@ def test_a_single_leading_dense_layer_has_positions_of_its_own():
     assert placed.position[12] == 0
 
 
+def test_a_leading_layer_that_ends_as_the_others_does_not_turn_them():
+    """Dense and sparse layers end with j and k: the repeats begin in the dense one, a is position 0 still."""
+    dense = "abcdefRxyzjk"
+    placed = _place("uv" + dense + MOE * 5 + "w", matmul="bdfghixy")
+    assert _layers(placed) == 6
+    assert placed.layer[2:14].tolist() == [0] * 12
+    assert placed.position[2:15].tolist() == [*range(12, 24), 0]
+    assert PARTS[placed.part[-1]] == "after"
+
+
 def test_a_head_of_the_leading_kind_has_its_positions():
     """Behind the stack of five and lm_head the dense layer runs once more: layer 6, positions 12 to 21."""
     placed = _place("uv" + DENSE + MOE * 5 + "lmno" + DENSE + "q", matmul="bdfghixym")
@@ -325,6 +335,8 @@ def test_the_longest_common_run():
     """xx-cdef in abcdefg is cdef: it begins at 2 here and at 2 there; nothing in common has length 0."""
     assert longest_common(_codes("xxcdefzz"), _codes("abcdefg")) == (2, 2, 4)
     assert longest_common(_codes("xyz"), _codes("abc"))[2] == 0
+    # of runs that begin at the first position or the second, abc from 5 is the longest
+    assert longest_common(_codes("defghabcx"), _codes("abcdefgh"), 2) == (5, 0, 3)
 
 
 def test_layers_count_up_in_time():
