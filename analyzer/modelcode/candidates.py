@@ -24,7 +24,7 @@ _BETWEEN = 3
 _LOOSE = "(module)"  # functions outside classes
 _PATTERN_KEYS = {
     *("rule", "tokens", "attributes", "kinds", "within", "phases", "prepare", "limits"),
-    *("through_calls", "activation"),
+    *("through_calls", "activation", "words"),
 }
 
 
@@ -42,6 +42,7 @@ class CodePattern:
     limits: tuple[Mapping[str, Any], ...]
     through_calls: bool = False  # the chain may go on in a method that is called
     activation: frozenset[str] = frozenset()  # names of the activation that the call computes
+    words: frozenset[str] = frozenset()  # names of which the class mentions one
 
 
 # A pattern at one place: the class, the function (None for its attributes), the events.
@@ -79,6 +80,7 @@ def _pattern(entry: Mapping[str, Any]) -> CodePattern:
         tuple(entry.get("limits", ())),
         entry.get("through_calls", False),
         frozenset(entry.get("activation", ())),
+        frozenset(entry.get("words", ())),
     )
 
 
@@ -182,6 +184,8 @@ def _place_of(row: CodeCandidate) -> tuple[str, int]:
 def places_of(each: ModelClass, pattern: CodePattern) -> list[tuple[Function | None, tuple[Event, ...]]]:
     """Where a pattern stands in a class: the function (None for its attributes) and the events."""
     if pattern.kinds and each.kind not in pattern.kinds:
+        return []
+    if pattern.words and not pattern.words & each.words.keys():
         return []
     if pattern.attributes:
         if not pattern.attributes <= set(each.attributes):

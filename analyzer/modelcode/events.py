@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from ...errors import UnsupportedExport
 from .conventions import conventions
 from .source import parse_file
 from .steps import Attribute, Event, Walker, dotted, phase_of
+
+_OF_A_LAYER = frozenset({"attention", "mlp", "moe", "router", "block"})
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ def _classes(tree: ast.Module, file: str) -> list[ModelClass]:
     found = [_class(node, file) for node in top if isinstance(node, ast.ClassDef)]
     loose = [node for node in top if isinstance(node, ast.FunctionDef)]
     if loose:
-        functions = tuple(_function(node, {}) for node in loose)
         words = {word: line for node in loose for word, line in _words(node).items()}
+        functions = tuple(_function(node, {}, _serves("", words)) for node in loose)
         found.append(ModelClass("", "", file, loose[0].lineno, (), {}, functions, words))
     return found
 
@@ -101,15 +103,19 @@ def _class(node: ast.ClassDef, file: str) -> ModelClass:
         # What one branch makes stays, although the other branch sets a placeholder or nothing.
         if not attributes.get(each.name, each).kind or each.name not in attributes:
             attributes[each.name] = each
+    kind, words = by_ending(node.name, conventions()["classes"]), {node.name: node.lineno, **_words(node)}
+    serves = _serves(kind, words)
     return ModelClass(
         node.name,
-        by_ending(node.name, conventions()["classes"]),
+        kind,
         file,
         node.lineno,
         tuple(ast.unparse(base) for base in node.bases),
         attributes,
-        _inherit_phases(tuple(_function(each, attributes) for each in methods if each.name != "__init__")),
-        {node.name: node.lineno, **_words(node)},
+        _inherit_phases(
+            tuple(_function(each, attributes, serves) for each in methods if each.name != "__init__")
+        ),
+        words,
     )
 
 
@@ -221,8 +227,15 @@ def _words(node: ast.AST) -> dict[str, int]:
     return found
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, attributes: Mapping[str, Attribute]) -> Function:
-    phase = phase_of(node.name)
+def _serves(kind: str, words: Iterable[str]) -> bool:
+    """Whether `decode` in the name of a function is a phase: a codec of images or sound decodes as well."""
+    return kind in _OF_A_LAYER or any("prefill" in word.lower() for word in words)
+
+
+def _function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, attributes: Mapping[str, Attribute], serves: bool
+) -> Function:
+    phase = phase_of(node.name) if serves else "both"
     walker = Walker(attributes)
     walker.block(node.body, phase)
     return Function(node.name, node.lineno, phase, tuple(walker.events))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ..answer_fusion import FactRow, ModuleRow
@@ -27,7 +28,7 @@ def evidence(classes: Iterable[ModelClass], words: Sequence[str]) -> list[str]:
 
 
 def _is_word(name: str, word: str) -> bool:
-    """The name itself or its last part; for a longer word also a part of it that follows an underscore
+    """The name itself or its last part; for a longer word also a whole part of it between underscores
     (ep_size is in moe_ep_size and not in step_size); `=word` is the name and nothing else.
     """
     if word.startswith("="):
@@ -36,7 +37,7 @@ def _is_word(name: str, word: str) -> bool:
         return True
     if len(word) <= 5 or word not in name:
         return False
-    return not word.islower() or f"_{word}" in f"_{name}".replace(".", "_")
+    return not word.islower() or re.search(rf"(^|[_.]){re.escape(word)}s?(?![a-z])", name) is not None
 
 
 def facts(code: ModelCode, config: ModelConfig) -> tuple[FactRow, ...]:
