@@ -1,4 +1,4 @@
-"""Code that looks like a chain, a phase or a cache of a model and is none; what it looks like is still found."""
+"""Code that looks like a chain, a phase or a cache of a model and is none; the real one is found beside it."""
 
 from __future__ import annotations
 
