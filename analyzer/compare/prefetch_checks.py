@@ -89,7 +89,8 @@ class PrefetchEvidence:
         added = one.per_call - self.before.per_call if self.before.traced else None
         twice = one.alike > 0 or (added is not None and added >= ADDED_TWICE)
         return {
-            "prefetch_missing": one.traced and not one.tasks,
+            # Of a target that is no candidate it is not known that its change was to be a prefetch.
+            "prefetch_missing": one.traced and not one.tasks and self.weight_bytes is not None,
             "prefetch_same_stream": one.same_stream * 2 > one.tasks,
             "prefetch_late": one.late * 2 > one.with_task,
             "prefetch_outside_window": one.window_known

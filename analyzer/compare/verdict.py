@@ -18,6 +18,9 @@ from .prefetch_checks import NO_TRACE, PrefetchEvidence
 from .signals import fitting
 from .target import TargetChange
 
+# What one trace shows, whatever the noise: more steps of the same would show it again.
+_SEEN = ("prefetch_missing", "prefetch_same_stream", "prefetch_twice")
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -115,6 +118,8 @@ def _next_action(outcome: str, facts: dict[str, bool], rule: str, evidence: Evid
     """What to do next: say what is missing before anything is tried, else what the first rule says."""
     usable = min(evidence.step.before.usable_steps, evidence.step.after.usable_steps)
     gained = facts["target_faster"] or facts["step_faster"]
+    if any(facts[name] for name in _SEEN) and rule:
+        return rule
     if outcome == "inconclusive" and facts["nothing_changed"]:
         return "nothing changed beyond noise: keep the code as it was"
     if outcome == "inconclusive" and not gained and usable < evidence.options.min_usable_steps:

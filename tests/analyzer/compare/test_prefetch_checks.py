@@ -19,6 +19,7 @@ from npu_roofline.analyzer.compare.verdict import verdict
 from npu_roofline.analyzer.session import Session
 
 from tests.analyzer.compare.made import Op, run
+from tests.analyzer.compare.test_sentence import change
 from tests.analyzer.compare.test_verdict import evidence, target
 from tests.analyzer.traced import Task, add_trace
 
@@ -156,6 +157,9 @@ def test_more_than_l2_holds() -> None:
 def test_no_prefetch_and_no_trace_are_two_things() -> None:
     """A trace without a prefetch task says that none ran; without a trace nothing is known."""
     assert holding(found([])) == {"prefetch_missing"}
+    assert (
+        holding(found([], weight_bytes=None)) == set()
+    )  # no candidate: it may be no prefetch that was tried
     assert [(row.name, row.after) for row in prefetch_rows(found([]))] == [("prefetch tasks", 0.0)]
     unknown = found(None, None)
     assert (holding(unknown), prefetch_rows(unknown)) == (set(), ())
@@ -181,6 +185,15 @@ def test_the_next_action_follows_from_the_trace(tasks: list[Task], said: str, ac
         rule.signal
         for rule in fitting({**dict.fromkeys(_all_facts(), False), **dict.fromkeys(judged.facts, True)})
     )
+
+
+def test_what_one_trace_shows_waits_for_no_more_steps() -> None:
+    """One step a side and no outputs: noise is not known, but that nothing was prefetched is."""
+    few = change((1_000.0, 900.0), (995.0, 895.0), "inconclusive")
+    few = replace(few, before=replace(few.before, usable_steps=1))
+    given = {"step": few, "outputs": None, "target": target("inconclusive", None), "rows": ()}
+    assert verdict(evidence(**given)).next_action.startswith("capture at least 3 usable steps")
+    assert verdict(evidence(**given, prefetches=found([]))).next_action.startswith("check the switch")
 
 
 def _all_facts() -> set[str]:
