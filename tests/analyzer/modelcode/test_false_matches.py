@@ -1,4 +1,4 @@
-"""Code that looks like a chain, a phase or a cache of a model and is none; the real one is found beside it."""
+"""Code that looks like a chain, a phase or a cache of a model and is none; the real one stands beside it."""
 
 from __future__ import annotations
 
