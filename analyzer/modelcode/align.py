@@ -18,7 +18,7 @@ from .codebase import Weight
 from .ops import Op, Trace
 from .values import weight_rules
 
-_MOST_WAYS = 64  # ways through undecided branches that are tried
+_MOST_WAYS = 512  # ways through undecided branches that are tried
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,11 @@ def leaf(name: str, call: ast.Call, path: str, where: CodeClass, scope: Scope) -
     return None
 
 
+def is_layer(name: str) -> bool:
+    """Whether a constructor of this name makes weights."""
+    return name in _layers() or name in _experts() or name == "Parameter"
+
+
 def _weight(
     path: str, parameter: str, call: ast.Call, where: CodeClass, k: int | None, n: int | None, **more: Any
 ) -> Weight:

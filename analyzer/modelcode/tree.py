@@ -9,21 +9,46 @@ from typing import Any
 
 from .codebase import CodeBase, CodeClass, Definition, Leaf, Module
 from .events import conventions, dotted
-from .linears import leaf
+from .linears import is_layer, leaf
 from .values import CONFIG, UNKNOWN, Scope, weight_rules
 
 _DEEPEST = 12  # modules inside modules
+_MOST_MODULES = 2000  # of one layer; more are made by classes that make each other
+_MOST_LAYERS = 32  # readings of one layer, by the branches of its constructors that nothing decides
 _MOST_TURNS = 8  # turns of a constructor's loop that are read one by one; layers of one kind are read once
 
 
 def layers_of(base: CodeBase, numbers: Mapping[str, int], ranks: Mapping[str, int]) -> list[Module]:
-    """The decoder layers: classes called so, or listed as `layers`, that are no part of another one."""
+    """The decoder layers: classes called so, or listed as `layers`, that are no part of another one.
+
+    A layer whose constructors make one module or another (experts or a dense MLP) is there once for each.
+    """
     listed = {name for each in base.classes.values() for name in _listed_layers(each)}
     endings = tuple(conventions()["classes"]["block"])
     named = [each for each in base.classes.values() if each.name.endswith(endings)]
     chosen = [base.classes[name] for name in listed if name in base.classes] or named
-    builder = _Builder(base, numbers, ranks)
-    return [builder.module("", each, {}, 0) for each in chosen if base.method(each, "forward")]
+    owners = [each for each in chosen if base.method(each, "forward")]
+    return [layer for owner in owners for layer in _readings(base, numbers, ranks, owner)]
+
+
+def _readings(
+    base: CodeBase, numbers: Mapping[str, int], ranks: Mapping[str, int], owner: CodeClass
+) -> list[Module]:
+    """The layer for each choice of the arms that config.json does not decide and that make modules."""
+    made: list[Module] = []
+    waiting: list[dict[int, int]] = [{}]
+    while waiting:
+        choices = waiting.pop()
+        builder = _Builder(base, numbers, ranks, choices)
+        layer = builder.module("", owner, {}, 0)
+        if builder.open is None:
+            made.append(layer)
+        elif len(made) + len(waiting) >= _MOST_LAYERS:
+            base.notes.append(f"{owner.name} is made in too many ways that config.json does not decide")
+            return []
+        else:
+            waiting += [{**choices, builder.open: arm} for arm in (1, 0)]
+    return made
 
 
 def _listed_layers(owner: CodeClass) -> Iterator[str]:
@@ -36,10 +61,35 @@ def _listed_layers(owner: CodeClass) -> Iterator[str]:
 
 
 class _Builder:
-    """Reads constructors into modules; `turn` of a loop with unknown bounds is read once."""
+    """Reads constructors into modules, by the arms chosen for branches that nothing decides.
 
-    def __init__(self, base: CodeBase, numbers: Mapping[str, int], ranks: Mapping[str, int]) -> None:
-        self._base, self._numbers, self._ranks = base, numbers, ranks
+    `open` is the first such branch for which no arm was chosen.
+    """
+
+    def __init__(
+        self,
+        base: CodeBase,
+        numbers: Mapping[str, int],
+        ranks: Mapping[str, int],
+        choices: Mapping[int, int],
+    ) -> None:
+        self._base, self._numbers, self._ranks, self._choices = base, numbers, ranks, choices
+        self.open: int | None = None
+        self._count = 0
+
+    def arm(self, node: ast.AST) -> int:
+        """Which arm of an undecided branch is read."""
+        if id(node) not in self._choices and self.open is None:
+            self.open = id(node)
+        return self._choices.get(id(node), 0)
+
+    def makes(self, node: ast.AST) -> bool:
+        """Whether something inside makes a module or a layer with weights."""
+        return any(
+            isinstance(each, ast.Call)
+            and ((name := dotted(each.func).split(".")[-1]) in self._base.classes or is_layer(name))
+            for each in ast.walk(node)
+        )
 
     def module(self, path: str, owner: CodeClass, names: dict[str, Any], depth: int) -> Module:
         made = Module(path, owner)
@@ -48,7 +98,8 @@ class _Builder:
 
     def _run(self, made: Module, owner: CodeClass, names: dict[str, Any], depth: int) -> None:
         found = self._base.method(owner, "__init__")
-        if found is None or depth > _DEEPEST:
+        self._count += 1
+        if found is None or depth > _DEEPEST or self._count > _MOST_MODULES:
             return
         where, init = found
         scope = Scope(self._numbers, self._ranks, made.attributes, dict(names))
@@ -69,10 +120,11 @@ class _Builder:
         """What an expression makes: Module, Leaf, list of them; None for anything else."""
         if isinstance(node, ast.IfExp):
             test = scope.value(node.test)
-            branches = [node.body, node.orelse] if test is UNKNOWN else [node.body if test else node.orelse]
-            found = [self.made_by(each, path, where, scope, depth) for each in branches]
-            made = [each for each in found if each is not None]
-            return made[0] if len(made) == 1 else None
+            if test is UNKNOWN:
+                if not self.makes(node):
+                    return None
+                test = self.arm(node) == 0
+            return self.made_by(node.body if test else node.orelse, path, where, scope, depth)
         if not isinstance(node, ast.Call):
             return None
         name = dotted(node.func).split(".")[-1]
@@ -106,7 +158,7 @@ class _Builder:
 
 
 class _Constructor:
-    """One __init__, statement by statement; of a branch that is not decided both arms are read."""
+    """One __init__, statement by statement; of an undecided branch without modules both arms are read."""
 
     def __init__(self, builder: _Builder, made: Module, where: CodeClass, scope: Scope, depth: int) -> None:
         self._builder, self._made, self._where = builder, made, where
@@ -120,6 +172,8 @@ class _Constructor:
     def _statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.If):
             test = self._scope.value(node.test)
+            if test is UNKNOWN and self._builder.makes(node):
+                test = self._builder.arm(node) == 0
             if test is not UNKNOWN:
                 self.block(node.body if test else node.orelse)
                 return
@@ -181,10 +235,7 @@ class _Constructor:
             return
         made = self._make(value, self._path(name))
         if made is not None:
-            kept = self._made.children.get(name)
-            # Two arms that make the attribute: the first with weights stands for it, as code meets both.
-            if kept is None or not self._undecided:
-                self._made.children[name] = made
+            self._made.children[name] = made
             return
         if isinstance(value, ast.Call):
             self._made.attributes[f"{name}()"] = dotted(value.func).split(".")[-1]

@@ -87,6 +87,7 @@ def test_an_expression_too_deep_is_refused(terms: int, planned: Planned, tmp_pat
 
 ODD = {
     "a class that makes itself": "        self.again = OutlineMLP(hidden_size, intermediate_size)\n",
+    "a class of many of itself": "        self.n = nn.ModuleList([OutlineMLP(1, 2) for i in range(8)])\n",
     "numbers without end": "        self.big = 9 ** 9 ** 9 + 2 ** 63 * intermediate_size << 99\n",
     "a division by zero": "        self.none = intermediate_size // 0 % 0\n",
     "an endless range": "        for number in range(10 ** 12):\n            self.x = number\n",

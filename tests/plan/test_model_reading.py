@@ -109,6 +109,24 @@ def test_what_is_not_told_has_its_line_and_reason(name: str, reason: str, at: st
     assert site.tensor is None
 
 
+def test_one_module_or_another_is_told_by_the_kernels(planned: Planned, tmp_path: Path):
+    """Experts or a dense MLP, by the number of the layer: both are read, and the kernels show experts."""
+    old = "        self.mlp = SketchMoE(config, infer_config)\n"
+    either = (
+        "        if layer_idx < config.first_dense:\n            self.mlp = SketchMLP(config, infer_config)\n"
+        "        else:\n    " + old
+    )
+    sites = sites_of(RECIPE.plan(planned, RECIPE.copied(tmp_path, **{old: either})))
+    assert sites["experts.w2@14"].weight == "self.w2"
+    assert sites["experts.w2@14"].status == "ready"
+    inline = "        self.mlp = (SketchMoE if layer_idx else SketchMLP)(config, infer_config)\n"
+    (tmp_path / "inline").mkdir()
+    sites = sites_of(RECIPE.plan(planned, RECIPE.copied(tmp_path / "inline", **{old: inline})))
+    assert (
+        sites["experts.w2@14"].status == "unresolved"
+    )  # a class that is chosen while it runs is not followed
+
+
 CHANGES = {
     "a branch that nothing decides": (
         RECIPE, {"        merged_x, pertoken_scale = self.gate_up_proj(x, out_dtype=torch.int32)\n":
