@@ -45,8 +45,10 @@ class ReadsAhead:
         if self._thread is None:
             return
         self._thread.shutdown(wait=False, cancel_futures=True)
+        # One that was cancelled while it was queued is never told so, and would be waited for without end.
+        running = [each for each in self._begun.values() if not each.cancelled()]
         # Again and again: an interrupt that comes just before a statement starts is lost.
-        while wait(self._begun.values(), timeout=_INTERRUPT_EVERY_S).not_done:
+        while wait(running, timeout=_INTERRUPT_EVERY_S).not_done:
             if self._con is not None:
                 self._con.interrupt()
         if self._con is not None:

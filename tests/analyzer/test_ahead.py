@@ -65,3 +65,27 @@ def test_a_second_connection_sees_the_same_selection() -> None:
     select(other, 1, 0, (2,), False)
     for con in (session.con, other):
         assert con.execute("SELECT count(*) FROM selected_kernels").fetchall() == [(1,)]
+
+
+def test_closing_does_not_wait_for_reads_that_were_still_queued() -> None:
+    """The first of three reads runs when the question ends: the other two are cancelled and never begin."""
+    entered, leave, begun = threading.Event(), threading.Event(), []
+
+    def first(_: object) -> None:
+        entered.set()
+        leave.wait(10)
+
+    ahead = ReadsAhead(duckdb.connect)
+    ahead.begin(first, lambda _: begun.append(2), lambda _: begun.append(3))
+    assert entered.wait(10)
+    closing = threading.Thread(target=ahead.close, daemon=True)
+    closing.start()
+    queued = list(ahead._begun.values())[1:]
+    for _ in range(1000):
+        if all(each.cancelled() for each in queued):
+            break
+        closing.join(0.01)
+    leave.set()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert begun == []
