@@ -11,7 +11,7 @@ from npu_roofline.analyzer.modelcode.tree import layers_of
 
 from tests.analyzer.test_roles_match import LONGCAT
 from tests.plan.conftest import Planned
-from tests.plan.model_cases import RECIPE, VLLM, line_of, sites_of
+from tests.plan.model_cases import RECIPE, VLLM, applied, line_of, sites_of
 
 RANKS = {"attn_tp": 8, "dense_tp": 1, "ep": 8, "moe_tp": 1, "head_tp": 8}
 
@@ -193,6 +193,24 @@ def test_a_prefetch_of_the_code_is_reported_and_not_repeated(planned: Planned, t
     (found,) = answer.extras["prefetch_calls"]
     assert (found.place, found.weight, found.twice) == (site.place, "self.down_proj.weight.data", ())
     assert "self.down_proj.weight," not in answer.extras["patch"].text
+
+
+def test_a_wrapper_and_the_next_layer_are_understood(planned: Planned, tmp_path: Path):
+    """A recipe's wrapper has the switch first; next_layer.x is x of every layer."""
+    old = "        down_proj = self.mlps[1]("
+    call = "        npu_prefetch(self.on, next_layer.self_attn[0].q_a_proj.weight.data, x, 1024, 0)\n"
+    own = "        super().__init__()\n        self.layer_idx"
+    switch = (
+        "        super().__init__()\n        self.enable_prefetch = layer_idx > 0\n        self.layer_idx"
+    )
+    file = RECIPE.copied(tmp_path, **{old: call + old, own: switch})
+    answer = RECIPE.plan(planned, file)
+    site = sites_of(answer)["mla_prolog@0-2"]
+    assert (site.status, site.place) == ("prefetched", line_of(file, "npu_prefetch(self.on"))
+    after = applied(file, answer.extras["patch"].text, tmp_path)
+    layer = after[after.index("class SketchDecoderLayer") : after.index("class SketchModel")]
+    assert layer.count("self.enable_prefetch = ") == 1  # the switch that is there is used
+    assert "if self.enable_prefetch and not is_prefill:" in layer
 
 
 def test_a_weight_fetched_twice_is_named(planned: Planned, tmp_path: Path):
