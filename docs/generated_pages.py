@@ -229,12 +229,17 @@ def json_page() -> str:
         answer_compare,
         answer_fusion,
         answer_links,
+        answer_plan,
         answer_prefetch,
         answer_rows,
     )
 
     parts = [JSON_INTRODUCTION]
-    for module in (envelope, answer_rows, answer_links, answer_prefetch, answer_compare, answer_fusion):
+    modules = (
+        *(envelope, answer_rows, answer_links, answer_prefetch),
+        *(answer_plan, answer_compare, answer_fusion),
+    )
+    for module in modules:
         for name, doc, fields in _records(Path(str(module.__file__))):
             rows = [(f"`{field}`", _json_type(type), comment) for field, type, comment in fields]
             parts += ["", f"## {name}", "", doc, "", *_table(("field", "type", "meaning"), rows)]
