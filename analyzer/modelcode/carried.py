@@ -151,7 +151,10 @@ def _named(statement: ast.stmt, node: ast.expr, token: str, index: int | None) -
         return None
     target = statement.targets[0]
     if isinstance(target, ast.Tuple | ast.List):
-        target = target.elts[index or 0]
+        parts = target.elts[: (index or 0) + 1]
+        if len(parts) <= (index or 0) or any(isinstance(each, ast.Starred) for each in parts):
+            return None  # which part a name takes is not told
+        target = parts[-1]
     elif index is not None and not isinstance(statement.value, ast.Subscript):
         return None
     return target.id if isinstance(target, ast.Name) and target.id != "_" else None

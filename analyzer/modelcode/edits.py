@@ -164,9 +164,20 @@ def switch(made: Insertion, rules: dict[str, Any], base: CodeBase) -> list[Edit]
     """The switch of the module in which a call is made, off unless the config says otherwise."""
     module = made.spot.frame.module
     owner, init = _constructor(base, module, made.spot.place)
-    lines = [line.replace("{self}", "self") for line in rules["init"] if not _sets(owner, "prefetch_stream")]
-    if _sets(owner, SWITCH):
+    lines = [
+        line.replace("{self}", "self") for line in rules["init"] if not _sets(owner.node, "prefetch_stream")
+    ]
+    for name in sorted({SWITCH, *(["prefetch_stream"] if rules["init"] else [])} & _defines(owner)):
+        raise NotTold(
+            f"{owner.file.name}:{owner.node.lineno}", f"{owner.name} defines {name} itself: rename it first"
+        )
+    if _sets(owner.node, SWITCH):
         place = _behind_switch(init)
+        if place is None and (lines or not _sets(init, SWITCH)):
+            raise NotTold(
+                f"{owner.file.name}:{init.lineno}",
+                f"{owner.name} sets {SWITCH} elsewhere than by one assignment in its __init__",
+            )
         return [Edit(owner.file, *place, "\n".join(lines) + "\n")] if lines and place else []
     read = _source(init)
     if read is not None:
@@ -217,21 +228,27 @@ def _constructor(base: CodeBase, module: Module, place: str) -> tuple[CodeClass,
     return found
 
 
-def _sets(owner: CodeClass, name: str) -> bool:
-    """Whether a class gives self an attribute of this name."""
+def _sets(code: ast.AST, name: str) -> bool:
+    """Whether a class or function gives self an attribute of this name."""
     return any(
         isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Store)
         and ast.unparse(node) == f"self.{name}"
-        for node in ast.walk(owner.node)
+        for node in ast.walk(code)
     )
 
 
+def _defines(owner: CodeClass) -> set[str]:
+    """Names of the methods and properties of a class: an assignment to self would not be one of those."""
+    return {node.name for node in owner.node.body if isinstance(node, Definition)}
+
+
 def _behind_switch(init: Definition) -> tuple[int, int] | None:
+    """The assignment that a constructor always makes."""
     for node in init.body:
-        if isinstance(node, ast.Assign) and any(
-            ast.unparse(each) == f"self.{SWITCH}" for each in node.targets
-        ):
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        targets = (node.target,) if isinstance(node, ast.AnnAssign) and node.value else targets
+        if any(ast.unparse(each) == f"self.{SWITCH}" for each in targets):
             return node.lineno, node.col_offset
     return None
 

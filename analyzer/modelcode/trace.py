@@ -15,6 +15,7 @@ from .values import UNKNOWN, Scope, weight_rules
 
 _DEEPEST = 24  # functions inside functions
 _MOST_OPS = 20_000
+_MOST_STATEMENTS = 100_000  # followed; loops in loops and calls of calls multiply
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.MatMult: "matmul"}
 
 
@@ -33,9 +34,10 @@ def trace_layer(base: CodeBase, layer: Module, ranks: dict[str, int], numbers: d
     assert layer.made_of is not None
     tracer = _Tracer(base, made, ranks, numbers)
     tracer.enter(layer, "forward", None, "self", _Where(()))
-    if len(made.ops) >= _MOST_OPS:
+    if tracer.full:
         made.notes.append(
-            f"{layer.made_of.name} calls more than {_MOST_OPS:,} operations: the rest is left out"
+            f"{layer.made_of.name} calls more than {_MOST_OPS:,} operations, or runs more than "
+            f"{_MOST_STATEMENTS:,} statements: the rest is left out"
         )
     return made
 
@@ -47,13 +49,19 @@ class _Tracer:
         self._base, self._made, self._ranks, self._numbers = base, made, ranks, numbers
         self._scopes: list[Scope] = []
         self._modules: list[Module] = []
+        self._statements = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether no more of the layer is followed."""
+        return len(self._made.ops) >= _MOST_OPS or self._statements >= _MOST_STATEMENTS
 
     def enter(self, module: Module, name: str, node: ast.Call | None, written: str, where: _Where) -> bool:
         """Run a method of a module; False when the files do not have it."""
         owner = module.made_of
         found = self._base.method(owner, name) if owner else None
         names = [frame.function for frame in where.frames]
-        if found is None or len(names) > _DEEPEST or len(self._made.ops) >= _MOST_OPS:
+        if found is None or len(names) > _DEEPEST or self.full:
             return False
         where_defined, function = found
         if names.count(function) > 2:
@@ -71,6 +79,9 @@ class _Tracer:
     def _block(self, body: Sequence[ast.stmt], where: _Where) -> bool:
         """Whether the function goes on behind these statements."""
         for node in body:
+            if self.full:
+                return False
+            self._statements += 1
             at = _with(where, statement=node)
             if isinstance(node, ast.If):
                 goes_on, where = self._if(node, at, where)
@@ -280,7 +291,7 @@ class _Tracer:
         uses: tuple[Weight, ...] = (),
         written: str = "",
     ) -> None:
-        if at.statement is not None and len(self._made.ops) < _MOST_OPS:
+        if at.statement is not None and not self.full:
             self._made.ops.append(
                 Op(token, name, node, at.statement, at.frames, uses, written, at.arms, at.loops, at.decode)
             )

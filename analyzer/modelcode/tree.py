@@ -14,6 +14,7 @@ from .values import CONFIG, UNKNOWN, Scope, weight_rules
 
 _DEEPEST = 12  # modules inside modules
 _MOST_MODULES = 2000  # of one layer; more are made by classes that make each other
+_MOST_STATEMENTS = 100_000  # of the constructors of one layer; loops in loops multiply
 _MOST_LAYERS = 32  # readings of one layer, by the branches of its constructors that nothing decides
 _MOST_TURNS = 8  # turns of a constructor's loop that are read one by one; layers of one kind are read once
 
@@ -76,6 +77,12 @@ class _Builder:
         self._base, self._numbers, self._ranks, self._choices = base, numbers, ranks, choices
         self.open: int | None = None
         self._count = 0
+        self._read = 0
+
+    def reads_on(self) -> bool:
+        """Count a statement or expression; whether it is still to be read."""
+        self._read += 1
+        return self._read <= _MOST_STATEMENTS
 
     def arm(self, node: ast.AST) -> int:
         """Which arm of an undecided branch is read."""
@@ -118,6 +125,8 @@ class _Builder:
 
     def made_by(self, node: ast.expr, path: str, where: CodeClass, scope: Scope, depth: int) -> Any:
         """What an expression makes: Module, Leaf, list of them; None for anything else."""
+        if not self.reads_on():
+            return None
         if isinstance(node, ast.IfExp):
             test = scope.value(node.test)
             if test is UNKNOWN:
@@ -167,7 +176,8 @@ class _Constructor:
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
-            self._statement(node)
+            if self._builder.reads_on():
+                self._statement(node)
 
     def _statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.If):

@@ -147,3 +147,83 @@ def test_markup_in_code_stays_text(planned: Planned, tmp_path: Path):
     document = plan_document(VLLM.plan(planned, _file(tmp_path, text.encode())))
     prose = document[: document.index("## Code: prefetch_plan.py")]
     assert "<b>" not in prose
+
+
+def _behind_activation(lines: str) -> str:
+    made = "        self.act_fn = SiluAndMul()\n"
+    return GOOD.replace(made, f"{made}{lines}")
+
+
+def _before_call(lines: str) -> str:
+    call = "        gate_up, _ = self.gate_up_proj(x)\n"
+    return GOOD.replace(call, f"{lines}{call}")
+
+
+LOOPS = "".join(f"{'    ' * (2 + depth)}for a{depth} in range(8):\n" for depth in range(9))
+TURNS = "".join(f" for a{depth} in range(8)])" for depth in range(9))
+LISTS = f"{'nn.ModuleList([' * 9}nn.Linear(1, 2){TURNS}"
+HALVES = "".join(f"\n    def f{n}(self):\n        self.f{n + 1}(), self.f{n + 1}()\n" for n in range(21))
+ENDLESS = {
+    "loops in a constructor": _behind_activation(f"{LOOPS}{'    ' * 11}b = 1\n"),
+    "lists in a constructor": _behind_activation(f"        self.many = {LISTS}\n"),
+    "loops in a step": _before_call(f"{LOOPS}{'    ' * 11}b = 1\n"),
+    "calls of calls": _before_call("        self.f0()\n").replace(
+        "        return x\n", f"        return x\n{HALVES}\n    def f21(self):\n        pass\n", 1
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_what_multiplies_is_left_out(what: str, planned: Planned, tmp_path: Path):
+    """8^9 turns, or 2^21 calls, that hold no operation: left out, and of a step it is said so."""
+    answer = VLLM.plan(planned, _file(tmp_path, ENDLESS[what].encode()))
+    said = any("the rest is left out" in note for note in answer.notes)
+    assert said == (what in ("loops in a step", "calls of calls"))
+
+
+@pytest.mark.parametrize("targets", ["[]", "()", "*gate_up, _"])
+def test_a_name_that_takes_an_untold_part_is_no_tensor(targets: str, planned: Planned, tmp_path: Path):
+    """Nothing, or a starred name, takes the output: that call has no tensor, the other is tied."""
+    text = GOOD.replace("gate_up, _ = self.gate_up_proj(x)", f"{targets} = self.gate_up_proj(x)")
+    sites = sites_of(VLLM.plan(planned, _file(tmp_path, text.encode())))
+    assert sites["down_proj@11"].status == "unresolved"
+    assert "no name" in sites["down_proj@11"].reason
+    assert sites["gate_up_proj@9"].status == "ready"
+
+
+def _property(name: str) -> str:
+    return GOOD.replace(
+        "    def forward(self, x):\n",
+        f"    @property\n    def {name}(self):\n        return False\n\n    def forward(self, x):\n",
+    )
+
+
+SWITCHES = {
+    "a property": (_property("enable_prefetch"), "ge_graph"),
+    "a property of the stream": (_property("prefetch_stream"), "npugraph_ex"),
+    "set in a step": (_before_call("        self.enable_prefetch = False\n"), "ge_graph"),
+    "set under a condition": (
+        _behind_activation("        if prefix:\n            self.enable_prefetch = False\n"),
+        "npugraph_ex",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SWITCHES)
+def test_a_switch_that_the_patch_could_not_set_keeps_its_call_out(
+    what: str, planned: Planned, tmp_path: Path
+):
+    """Written there, the patched model would fail when it is made or in its first step."""
+    text, mode = SWITCHES[what]
+    site = sites_of(VLLM.plan(planned, _file(tmp_path, text.encode()), mode=mode))["down_proj@11"]
+    assert site.status == "tied"
+    assert "rename it first" in site.reason or "elsewhere than by one assignment" in site.reason
+
+
+def test_a_switch_with_a_type_gets_its_stream(planned: Planned, tmp_path: Path):
+    """`self.enable_prefetch: bool = False` is the switch: the stream is made behind it."""
+    file = _file(tmp_path, _behind_activation("        self.enable_prefetch: bool = False\n").encode())
+    text = VLLM.plan(planned, file, mode="npugraph_ex").extras["patch"].text
+    after = applied(file, text, tmp_path)
+    own = after[after.index("self.enable_prefetch: bool") :]
+    assert own.index("self.prefetch_stream =") < own.index("def forward")
