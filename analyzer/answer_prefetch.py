@@ -140,7 +140,7 @@ class RoleRow:
     input_shapes: str | None
     positions: tuple[str, ...]  # in the layer, or 'before 3' and 'after 0' outside
     occurrences_per_step: float
-    step_us: float  # mean time per step over all its kernels
+    step_us: float  # median over steps of the summed duration of its kernels, as in hotspots
     source: str = ""
     alternatives: tuple[str, ...] = ()  # other roles that fit as well
     weights: tuple[str, ...] = ()  # of a fused kernel, in slot order

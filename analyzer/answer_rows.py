@@ -65,7 +65,7 @@ class SummaryRow:
     key: str  # e.g. 'memory/hbm', 'MatMulV3', 'stream 166', 'rank 0', 'step 4'
     kernels: int  # counted rows over the selected steps
     total_us: float  # summed duration over the selected steps
-    share: float | None  # of all counted rows (AI core and communication), 0..1
+    share: float | None  # of the summed step_us of all rows (by step or rank: of total_us), 0..1
     step_us: float | None  # median over steps of the summed duration in a step; outlier steps do not move it
     aicore_us: float  # part of total_us on AI cores
     communication_us: float  # part of total_us that is communication

@@ -74,7 +74,8 @@ def zero_duration_notes(con: duckdb.DuckDBPyConnection) -> list[str]:
     if not found:
         return []
     named = ", ".join(f"{type_} ({kernels:,})" for type_, kernels in found[:_TYPES_NAMED])
-    more = f" and {len(found) - _TYPES_NAMED} more types" if len(found) > _TYPES_NAMED else ""
+    left = len(found) - _TYPES_NAMED
+    more = f" and {left} more type{'s' if left > 1 else ''}" if left > 0 else ""
     total = sum(kernels for _, kernels in found)
     what = "1 kernel has" if total == 1 else f"{total:,} kernels have"
     return [

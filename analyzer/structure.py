@@ -167,8 +167,13 @@ def _lacking(counts: _Counts, kinds: list[tuple[int, int, int]]) -> list[str]:
         ]
     if not said:
         return []
-    more = f", and {len(said) - _SHOWN} more places" if len(said) > _SHOWN else ""
+    more = _more(len(said) - _SHOWN, "place")
     return [f"Layers that lack a kernel which the others have: {', '.join(said[:_SHOWN])}{more}."]
+
+
+def _more(count: int, noun: str) -> str:
+    """', and 2 more types'; nothing where none is left out."""
+    return f", and {count} more {noun}{'s' if count > 1 else ''}" if count > 0 else ""
 
 
 def _odd(session: Session, counts: _Counts) -> list[str]:
@@ -178,7 +183,7 @@ def _odd(session: Session, counts: _Counts) -> list[str]:
         return []
     total = sum(count for _, count in rows)
     names = [f"{name} ({count}{_where(session, name)})" for name, count in rows[:_SHOWN]]
-    more = f", and {len(rows) - _SHOWN} more types" if len(rows) > _SHOWN else ""
+    more = _more(len(rows) - _SHOWN, "type")
     are = "1 kernel stands" if total == 1 else f"{total} kernels stand"
     return [f"{are} in a layer that the others do not have: {', '.join(names)}{more}."]
 

@@ -110,7 +110,8 @@ def _keyed_rows(session: Session, by: str) -> tuple[SummaryRow, ...]:
     publish_labels(session)
     session.con.execute("SET VARIABLE summary_by = ?", [by])
     rows = session.rows(sql("summary.sql"))
-    total = sum(row["total_us"] for row in rows)
+    # Of the median step, as the headline says it: one collective that waited is no property of a step.
+    in_a_step = sum(row["step_us"] for row in rows)
     extra: dict[str, dict[str, Any]] = {}
     if by == "stream":
         extra = {row.pop("key"): row for row in session.rows(sql("stream_union.sql"))}
@@ -118,7 +119,7 @@ def _keyed_rows(session: Session, by: str) -> tuple[SummaryRow, ...]:
     for row in rows:
         more = extra.get(row["key"], {})
         note = "; ".join(each for each in (more.get("note", ""), row["note"]) if each)
-        share = row["total_us"] / total if total > 0 else None
+        share = row["step_us"] / in_a_step if in_a_step > 0 else None
         made.append(SummaryRow(**{**row, **more, "note": note}, share=share))
     return tuple(made)
 

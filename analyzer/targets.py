@@ -75,7 +75,10 @@ def _refused(group: LabelledGroup, options: AnalysisOptions) -> str | None:
     if work.weight_bytes <= options.refuse_weight_bytes:
         return f"weight of {format_bytes(work.weight_bytes)}: no gain is measured at or below 256 KiB"
     if work.weight_bytes < options.min_weight_bytes:
-        return f"weight of {work.weight_bytes / 1e6:.1f} MB, below {options.min_weight_bytes / 1e6:g} MB"
+        return (
+            f"weight of {format_bytes(work.weight_bytes, 2)}, "
+            f"below {options.min_weight_bytes / 1e6:g} MB ({format_bytes(options.min_weight_bytes, 2)})"
+        )
     if label.anomaly is not None:
         return f"its numbers contradict the model: {label.anomaly}"
     if label.bound == "memory" and (label.limiter == "l2" or label.fed_by_l2):

@@ -20,6 +20,7 @@ from ..analyzer.answer import (
     StepSpread,
     SummaryRow,
 )
+from ..analyzer.answer_plan import PlanCall
 from ..units import format_bytes, format_duration, format_share
 from .palette import BOUNDS
 
@@ -48,7 +49,7 @@ def coverage_line(coverage: Coverage) -> str:
             "modelled": coverage.modelled_us,
             "an upper bound": coverage.upper_bound_us,
             "generic": coverage.generic_us,
-            "without a model": coverage.unresolved_us,
+            "unresolved": coverage.unresolved_us,
         }
         said = ", ".join(f"{percent(us / total)} {name}" for name, us in classes.items() if us > 0)
         unknown = percent(coverage.unknown_us / total) if coverage.unknown_us > 0 else "none of it"
@@ -88,12 +89,13 @@ def bound_shares(rows: Iterable[SummaryRow]) -> dict[str, float]:
 
 
 def bound_sentence(rows: Iterable[SummaryRow]) -> str:
-    """'of the kernel time 43 % is memory-bound, 31 % latency, 20 % communication and 6 % unknown'."""
+    """'of the kernel time 43 % is memory-bound, 51 % is latency-bound and 6 % is of unknown bound'."""
     shares = bound_shares(rows)
     total = sum(shares.values())
     if total <= 0:
         return ""
-    words = {"memory": "memory-bound", "compute": "compute-bound", "latency": "latency-bound"}
+    words = {bound: f"{bound}-bound" for bound in ("memory", "compute", "latency")}
+    words["unknown"] = "of unknown bound"
     ordered = sorted(
         shares.items(), key=lambda item: (-item[1], BOUNDS.index(item[0]) if item[0] in BOUNDS else 9)
     )
@@ -147,9 +149,9 @@ def _candidates(answer: Answer) -> str:
     ready = [row for row in answer.rows if row.status == "candidate"]
     stopped = answer.extras.get("stopped")
     if stopped:
-        return (
-            f"Nothing to prefetch is proposed: {stopped.removeprefix('Nothing is proposed: ').rstrip('.')}."
-        )
+        why = stopped.removeprefix("Nothing is proposed: ").rstrip(".")
+        why = why[0].lower() + why[1:] if why[1:2].islower() else why  # not of AI_CPU or HBM
+        return f"Nothing to prefetch is proposed: {why}."
     if not ready:
         looked = (
             f"{plural(len(answer.rows), 'target')} looked at, no safe window" if answer.rows else "no target"
@@ -171,18 +173,28 @@ def candidate_sentence(row: CandidateRow) -> str:
         text += f", max_size {format_bytes(row.max_size)}"
     if (span := row.predicted_saving_step_range_us) is not None:
         low, high = format_duration(span.low), format_duration(span.high)
-        text += f", {low if low == high else f'{low} to {high}'} per step by the model"
+        text += f", {between(low, high)} per step by the model"
     return text
 
 
 def _plan(answer: Answer) -> str:
     if not answer.rows:
         return _candidates(answer)
-    saving = sum(row.predicted_saving_step_us for row in answer.rows)
     return (
         f"{plural(len(answer.rows), 'prefetch call')} for {answer.extras['mode']}, which would save "
-        f"{format_duration(saving)} per step by the model."
+        f"{between(*map(format_duration, plan_saving(answer.rows)))} per step by the model."
     )
+
+
+def plan_saving(calls: Iterable[PlanCall]) -> tuple[float, float]:
+    """The least and the most that the calls of a plan together save in a step by the model, us."""
+    spans = [span for call in calls if (span := call.row.predicted_saving_step_range_us) is not None]
+    return sum(span.low for span in spans), sum(span.high for span in spans)
+
+
+def between(low: str, high: str, word: str = "to") -> str:
+    """'107 us to 121 us', or the one text that both are."""
+    return low if low == high else f"{low} {word} {high}"
 
 
 def _compare(answer: Answer) -> str:

@@ -15,7 +15,7 @@ from ..analyzer.answer import Answer, WindowKernelRow
 from ..analyzer.answer_plan import CodePatch, FrameworkSetting, PlanCall
 from ..units import NOT_KNOWN, format_bytes, format_duration, format_share
 from .escape import markdown, visible
-from .headline import device_line, headline
+from .headline import between, device_line, headline, plan_saving
 from .plan_code import ab_script, forward_lines, prefetch_module
 
 _LONGEST = 2000  # characters of one reason
@@ -33,7 +33,7 @@ def plan_document(answer: Answer) -> str:
     has = bool(calls)
     context = {
         "run": answer.run.name if answer.run else NOT_KNOWN,
-        "headline": headline(answer),
+        "headline": _headline(answer, words),
         "coverage": answer.coverage.sentence if answer.coverage else "",
         "device": device_line(answer.device) if answer.device else "",
         "calls": calls,
@@ -41,7 +41,7 @@ def plan_document(answer: Answer) -> str:
         "stopped": extras["stopped"],
         "mode_code": Ready(extras["mode"]),
         "mode_rules": Ready(words["modes"][extras["mode"]]),
-        "conclusions": _conclusions(answer, words["conclusions"]) if has else (),
+        "conclusions": _conclusions(answer, words["conclusions"], words["to"]) if has else (),
         "assumptions": calls[0].row.assumptions if has else (),
         "risks": _risks(answer, words["risks"]) if has else (),
         "left_out": extras["left_out"],
@@ -56,6 +56,17 @@ def plan_document(answer: Answer) -> str:
     }
     environment = _environment(extras["lang"])
     return environment.get_template(f"plan.{extras['lang']}.md.j2").render(context).rstrip("\n") + "\n"
+
+
+def _headline(answer: Answer, words: Mapping[str, Any]) -> str:
+    """What is planned and what it would save; why nothing is planned is quoted as it was composed."""
+    said = headline(answer)
+    if not answer.rows:
+        return said
+    saving = between(*map(format_duration, plan_saving(answer.rows)), words["to"])
+    return words["headline"].format(
+        said=said, count=len(answer.rows), mode=answer.extras["mode"], saving=saving
+    )
 
 
 def _code_context(extras: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,16 +132,15 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
-def _conclusions(answer: Answer, words: Mapping[str, str]) -> list[str]:
+def _conclusions(answer: Answer, words: Mapping[str, str], to: str) -> list[str]:
     calls: Sequence[PlanCall] = answer.rows
-    saving = sum(call.predicted_saving_step_us for call in calls)
+    savings = plan_saving(calls)
     step = answer.extras["step_us"]
     said = []
     if step:
-        share = format_share(saving / step, 1)
-        said.append(
-            words["step"].format(step=format_duration(step), saving=format_duration(saving), share=share)
-        )
+        saving = between(*map(format_duration, savings), to)
+        share = between(*(format_share(each / step, 1) for each in savings), to)
+        said.append(words["step"].format(step=format_duration(step), saving=saving, share=share))
     bounds: Counter[str] = Counter()
     times: Counter[str] = Counter()
     for call in calls:

@@ -100,11 +100,11 @@ def tables_of(answer: Answer) -> tuple[Table, ...]:
 
 
 def facts_of(answer: Answer) -> tuple[tuple[str, str], ...]:
-    """Extras that are plain values, as (name, text)."""
+    """Extras that are plain values, as (name, text); what a note says already is not said again."""
     return tuple(
         (name, format_named("list").print(value))
         for name, value in answer.extras.items()
-        if value not in (None, "", ()) and not _row_sets(value) and name not in silent_extras()
+        if value not in (None, "", (), *answer.notes) and not _row_sets(value) and name not in silent_extras()
     )
 
 

@@ -178,7 +178,9 @@ def _with_chain(row: FusionRow, entry: Gathered, chain: Chain) -> FusionRow:
     named = ", ".join(f"{number} {name}" for name, number in counts.most_common(_TYPES_NAMED))
     more = len(counts) - _TYPES_NAMED
     what = "everything on its stream before the first layer" if chain.whole_prologue else "a chain"
-    note = f"no operator known for {what}: {named}" + (f" and {more} more types" if more > 0 else "")
+    note = f"no operator known for {what}: {named}" + (
+        f" and {more} more type{'s' if more > 1 else ''}" if more > 0 else ""
+    )
     tables = [each for each in entry.groups if each.work.family == "move" and _is_lookup(each)]
     if chain.whole_prologue and tables:
         note += f"; {len(tables)} lookup{'s' if len(tables) > 1 else ''} in tables, so this is the embedding"

@@ -49,4 +49,4 @@ SELECT
 FROM keyed
 JOIN medians AS m USING (key)
 GROUP BY key, m.step_us
-ORDER BY total_us DESC, key;
+ORDER BY m.step_us DESC, total_us DESC, key;

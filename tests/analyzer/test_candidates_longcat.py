@@ -251,7 +251,7 @@ def test_small_weights_are_no_targets(answer):
     assert not [row for row in answer.rows if row.target_shapes == "4,256;3072,256"]
     (rejected,) = [row for row in answer.extras["rejected"] if row.target_shapes == "4,256;3072,256"]
     assert (rejected.status, rejected.occurrences_per_step) == ("rejected", 12)
-    assert "1.6 MB, below 4 MB" in rejected.reason
+    assert "weight of 1.50 MiB, below 4 MB (3.81 MiB)" in rejected.reason
 
 
 def test_a_rejected_target_has_the_times_of_all_its_places(answer, kernels):

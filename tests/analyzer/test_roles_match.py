@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from npu_roofline.analyzer.candidates import candidates
+from npu_roofline.analyzer.hotspots import hotspot_rows
 from npu_roofline.analyzer.model_config import model_config
+from npu_roofline.analyzer.role_rows import role_rows
 from npu_roofline.analyzer.roles import ParallelSizes, rules
 from npu_roofline.analyzer.roles_match import _REACH, RoleRequest, name_roles
 from npu_roofline.analyzer.roles_user import read_user_roles
@@ -178,6 +180,30 @@ def test_no_rule_looks_farther_than_the_neighbours_that_are_read():
     """A rule with a longer reach would silently never hold."""
     near = [each.near for each in (*rules().roles, *rules().neighbours) if each.near]
     assert max(each.reach for each in near) <= _REACH
+
+
+def test_the_time_of_a_role_is_that_of_the_median_step():
+    """Two places of one signature take 10 + 10, 10 + 30 and 10 + 100 us: 40 us in the median step, not the
+    mean of 56.7; the norm between them is in no row.
+    """
+    places = [
+        replace(_matmul("qkv", 4096, 1536), signature_id=7),
+        kernel("AddRmsNorm", 5.0),
+        replace(_matmul("qkv", 4096, 1536), signature_id=7),
+    ]
+    steps = [back_to_back([(0, 10.0), (1, 5.0), (2, us)]) for us in (10.0, 30.0, 100.0)]
+    made = sequence(places, steps)
+    assert [row.step_us for row in role_rows(made, name_roles(made, RoleRequest()))] == [40.0]
+
+
+def test_a_role_takes_as_long_as_its_kernels_do_in_hotspots(real_session):
+    """longcat's w13: 2,081.0 us in five steps, 411.068 us in the median one, in both answers."""
+    with real_session("longcat_910c_decode") as session:
+        rows = candidates(session, top=None, roles=RoleRequest(LONGCAT)).extras["roles"]
+        hot = {(row.type, row.input_shapes): row.step_us for row in hotspot_rows(session)}
+    assert {row.role: row.step_us for row in rows}["experts.w13"] == pytest.approx(411.068)
+    for row in rows:
+        assert row.step_us == pytest.approx(hot[row.type, row.input_shapes]), row.role
 
 
 def test_every_weight_of_longcat_is_named(real_session):

@@ -38,6 +38,14 @@ def test_by_type_gives_the_median_step() -> None:
     }
 
 
+def test_a_share_is_of_the_median_step() -> None:
+    """Add 30 us in each of three steps, Mul 10, 10 and 0, the all-reduce 100 us once: in a step 30, 10 and 0
+    of 40. Of the totals 90, 20 and 100 it would be the longest, with 48 %, and contradict the headline.
+    """
+    rows = summary(session_of(KERNELS), by="type").rows
+    assert [(row.key, row.share) for row in rows] == [("Add", 0.75), ("Mul", 0.25), ("hcom_allReduce_", 0.0)]
+
+
 def test_by_stream_tells_busy_time() -> None:
     """Stream 2 is busy for 30 us in each of three steps; rows without a stream are named so."""
     rows = {row.key: row for row in summary(session_of(KERNELS), by="stream").rows}

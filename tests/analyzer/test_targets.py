@@ -78,9 +78,9 @@ def test_a_load_above_the_nominal_rate_has_nothing_to_win():
 
 
 def test_a_rejection_says_why_in_numbers():
-    """The sizes are in the sentence, and 256 KiB is refused for another reason than 1.6 MB."""
+    """The sizes are in the sentence, and 256 KiB is refused for another reason than 1.5 MiB."""
     small = judge_target(kernel("ngram", 3.7, 1, "matmul", "memory", "hbm", weights=[1_572_864]), OPTIONS)
-    assert "1.6 MB" in small.reason
+    assert "1.50 MiB" in small.reason
     assert "below 4 MB" in small.reason
     tiny = judge_target(kernel("tiny", 3.0, 1, "matmul", "memory", "hbm", weights=[262_144]), OPTIONS)
     assert "256 KiB" in tiny.reason

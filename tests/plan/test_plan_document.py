@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from npu_roofline.analyzer.answer import Saving
 from npu_roofline.analyzer.plan import LANGUAGES, MODES
 from npu_roofline.reports.plan_document import plan_document, plan_words
 from npu_roofline.reports.render import render
@@ -74,6 +75,24 @@ def test_nothing_planned_says_why(planned: Planned):
     assert "prefill" in text
     assert _blocks(text, "python") == []
     assert CONFIRM["en"] not in text
+
+
+def test_the_saving_is_a_range_in_both_languages(planned: Planned):
+    """100 to 130 us for each of two calls are 200 to 260 us; of a step of 4 ms that is 5 to 6.5 %."""
+    for lang, (said, share) in {
+        "en": (
+            "2 prefetch calls for ge_graph, which would save 200.0 us to 260.0 us",
+            "5.0 % to 6.5 % of it",
+        ),
+        "zh": ("ge_graph 模式下 2 个预取调用,按模型每步节省 200.0 us 至 260.0 us。", "占 5.0 % 至 6.5 %"),
+    }.items():
+        answer = planned(lang=lang)
+        span = Saving(100.0, 120.0, 130.0)
+        call = replace(answer.rows[0], row=replace(answer.rows[0].row, predicted_saving_step_range_us=span))
+        rows, extras = (call, replace(call, name="other")), {**answer.extras, "step_us": 4000.0}
+        text = plan_document(replace(answer, rows=rows, extras=extras)).replace("\\_", "_")
+        assert said in text
+        assert share in text
 
 
 def test_both_languages_have_the_same_sentences():

@@ -31,7 +31,7 @@ def test_the_answer_comes_first_and_coverage_second() -> None:
     )
     coverage = (  # 70, 20, 6 and 4 of 100 us; 4 us have no label
         "Coverage: of the AI-core time 70 % modelled, 20 % an upper bound, 6.0 % generic, "
-        "4.0 % without a model; 4.0 % unlabelled; 1 of 12 rows rejected."
+        "4.0 % unresolved; 4.0 % unlabelled; 1 of 12 rows rejected."
     )
     assert lines[1] == coverage
     assert lines[2].startswith("Device 910_9382 (A3 die) (medium confidence), from cube cores x clock")

@@ -21,7 +21,7 @@ def test_summary_says_step_idle_and_bounds() -> None:
     """10,718 us is the median wall; 25 % idle; 100, 60 and 40 of 200 us are 50, 30 and 20 %."""
     assert headline(summary_answer()) == (
         "A decode step takes 10.7 ms (median of 3 steps); the device is idle for 25 % of it; "
-        "of the kernel time 50 % is memory-bound, 30 % is latency-bound and 20 % is unknown."
+        "of the kernel time 50 % is memory-bound, 30 % is latency-bound and 20 % is of unknown bound."
     )
 
 
@@ -29,6 +29,16 @@ def test_summary_without_steps_says_the_rest() -> None:
     """A capture without steps still says where its time went."""
     answer = replace(summary_answer(), extras={})
     assert headline(answer).startswith("Of the kernel time 50 % is memory-bound")
+
+
+def test_a_reason_goes_on_in_the_sentence() -> None:
+    """What stopped the search follows a colon in lower case, but for a name such as AI_CPU."""
+    for why, said in (
+        ("No kernel has a weight.", "no kernel has a weight."),
+        ("AI_CPU runs.", "AI_CPU runs."),
+    ):
+        answer = replace(candidates_answer(), rows=(), extras={"stopped": why})
+        assert headline(answer) == f"Nothing to prefetch is proposed: {said}"
 
 
 def test_bound_shares_add_up() -> None:

@@ -81,6 +81,14 @@ def test_plain_extras_are_listed() -> None:
     assert facts_of(answer) == (("left", "3"), ("why", "a, b"))
 
 
+def test_a_plain_extra_that_is_a_note_is_listed_once() -> None:
+    """Why nothing is proposed stands in the notes; it is not printed a second time above them."""
+    why = "Nothing is proposed: no decode step is selected."
+    answer = replace(hotspots_answer(), extras={"stopped": why}, notes=(why,))
+    assert facts_of(answer) == ()
+    assert render(answer, "table", 200).count("no decode step is selected") == 1
+
+
 def test_the_spread_of_one_step_is_left_out() -> None:
     """With a single step its medians are the step itself, which the steps table shows."""
     answer = summary_answer()

@@ -49,6 +49,13 @@ def test_the_saving_of_a_residual_add_and_its_norm() -> None:
     assert row.saving_low_us == pytest.approx(74.99, abs=0.01)
 
 
+def test_one_type_that_is_not_named_is_counted_as_one() -> None:
+    """A chain of seven types names six of them: '1 more type', not '1 more types'."""
+    text = "MatMulV3 Cast Sub Pows LpNormV2 Tile ReduceSum GatherElements MatMulV3"
+    (row,) = (row for row in fuse_scan(session_with(kernels(text))).rows if row.status == "no_operator")
+    assert row.reason.endswith(" and 1 more type")
+
+
 def test_repeats_are_one_row_with_medians_over_steps() -> None:
     """Two layers in each of three steps: one row, two per step; 2 x (2+3), 2 x (2+5) and 2 x (2+4) us give
     12 us.
