@@ -172,8 +172,7 @@ def candidate_sentence(row: CandidateRow) -> str:
     if row.max_size is not None:
         text += f", max_size {format_bytes(row.max_size)}"
     if (span := row.predicted_saving_step_range_us) is not None:
-        low, high = format_duration(span.low), format_duration(span.high)
-        text += f", {between(low, high)} per step by the model"
+        text += f", {between((span.low, span.high), format_duration)} per step by the model"
     return text
 
 
@@ -182,7 +181,7 @@ def _plan(answer: Answer) -> str:
         return _candidates(answer)
     return (
         f"{plural(len(answer.rows), 'prefetch call')} for {answer.extras['mode']}, which would save "
-        f"{between(*map(format_duration, plan_saving(answer.rows)))} per step by the model."
+        f"{between(plan_saving(answer.rows), format_duration)} per step by the model."
     )
 
 
@@ -192,8 +191,9 @@ def plan_saving(calls: Iterable[PlanCall]) -> tuple[float, float]:
     return sum(span.low for span in spans), sum(span.high for span in spans)
 
 
-def between(low: str, high: str, word: str = "to") -> str:
+def between(values: tuple[float, float], say: Callable[[float], str], word: str = "to") -> str:
     """'107 us to 121 us', or the one text that both are."""
+    low, high = map(say, values)
     return low if low == high else f"{low} {word} {high}"
 
 

@@ -63,7 +63,7 @@ def _headline(answer: Answer, words: Mapping[str, Any]) -> str:
     said = headline(answer)
     if not answer.rows:
         return said
-    saving = between(*map(format_duration, plan_saving(answer.rows)), words["to"])
+    saving = between(plan_saving(answer.rows), format_duration, words["to"])
     return words["headline"].format(
         said=said, count=len(answer.rows), mode=answer.extras["mode"], saving=saving
     )
@@ -138,8 +138,8 @@ def _conclusions(answer: Answer, words: Mapping[str, str], to: str) -> list[str]
     step = answer.extras["step_us"]
     said = []
     if step:
-        saving = between(*map(format_duration, savings), to)
-        share = between(*(format_share(each / step, 1) for each in savings), to)
+        saving = between(savings, format_duration, to)
+        share = between(savings, lambda us: format_share(us / step, 1), to)
         said.append(words["step"].format(step=format_duration(step), saving=saving, share=share))
     bounds: Counter[str] = Counter()
     times: Counter[str] = Counter()
