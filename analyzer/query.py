@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongUsage
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 # What one statement may be. MULTI is a PIVOT, which DuckDB runs as two. The database is open read-only
 # besides.
 _READING = frozenset({"SELECT", "EXPLAIN", "MULTI"})
+
+_NO_ROWS = ("describe", "show", "explain")  # of what a table is, not of its runs
+# Joining by run_id keeps the rows of a run together; it does not choose one.
+_JOINED_BY = re.compile(r"\bUSING\s*\([^)]*\)", re.IGNORECASE)
 
 # Set for good before the user's text runs: no file, no extension, no network, no Python variable can be
 # reached.
@@ -51,8 +56,33 @@ def query(session: Session, sql: str) -> Answer:
         device=session.device_info,
         coverage=None,
         rows=rows,
-        notes=() if rows else ("the query gives no rows",),
+        notes=(*(() if rows else ("the query gives no rows",)), *_every_run(session, sql)),
         extras={"columns": tuple(names)},
+    )
+
+
+def _every_run(session: Session, sql: str) -> tuple[str, ...]:
+    """That the query reads more than the run which the answer names, where its text tells no runs apart."""
+    text = re.findall(r"\w+", _JOINED_BY.sub("", sql).lower())
+    words = set(text)
+    if (
+        text[0] in _NO_ROWS
+        or "run_id" in words
+        or "labels" in words
+        or any(word.startswith("selected_") for word in words)
+    ):
+        return ()
+    runs = session.value("SELECT count(*) FROM runs")
+    stored = session.con.execute(
+        "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id' AND table_name <> 'runs'"
+    ).fetchall()
+    tables = sorted({name for (name,) in stored} & words)
+    if runs < 2 or not tables:
+        return ()
+    run = session.run
+    return (
+        f"{', '.join(tables)}: all {runs:,} runs of the database are read, as --run selects in "
+        f"selected_kernels, selected_signatures and labels only; for {run.name} alone: run_id = {run.run_id}",
     )
 
 

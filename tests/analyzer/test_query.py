@@ -28,6 +28,45 @@ def test_labels_can_be_joined() -> None:
     assert query(session, "SELECT count(*) AS n FROM labels").rows == ({"n": 2},)
 
 
+def _with_another_run():
+    """A session over run 1, beside which the database holds run 2 with a kernel of its own."""
+    session = session_of([Kernel(0, 10)])
+    for table in ("runs", "kernels"):
+        session.con.execute(f"INSERT INTO {table} SELECT * REPLACE (2 AS run_id) FROM {table}")
+    return session
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(duration_us) AS us FROM kernels",
+        "SELECT sum(duration_us) AS us FROM kernels JOIN runs USING (run_id)",
+    ],
+)
+def test_a_sum_over_all_runs_says_so(sql: str) -> None:
+    """10 us in each of two runs are 20 us, under the name of one run: the note says so, and the way out."""
+    answer = query(_with_another_run(), sql)
+    assert answer.rows == ({"us": 20.0},)
+    assert answer.notes == (
+        "kernels: all 2 runs of the database are read, as --run selects in selected_kernels, "
+        "selected_signatures and labels only; for tiny alone: run_id = 1",
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(duration_us) AS us FROM selected_kernels",
+        "SELECT sum(duration_us) AS us FROM kernels WHERE run_id = 1",
+    ],
+)
+def test_a_sum_over_one_run_needs_no_note(sql: str) -> None:
+    """The selection, or a run_id in the text, tells the runs apart: 10 us; what a table is has no runs."""
+    answer = query(_with_another_run(), sql)
+    assert (answer.rows, answer.notes) == (({"us": 10.0},), ())
+    assert query(_with_another_run(), "DESCRIBE kernels").notes == ()
+
+
 @pytest.mark.parametrize(
     "sql",
     [
