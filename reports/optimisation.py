@@ -47,6 +47,7 @@ def optimisation_document(found: OptimisationReport, lang: str = "en") -> str:
         "found": found,
         "answer": answer,
         "sides": answer.extras["sides"],
+        "run_before": answer.extras["before"].name,  # a side may be several runs, --run takes one
         "step": answer.extras["step"],
         "times": _times(answer.extras["step"], target),
         "verdict": verdict,

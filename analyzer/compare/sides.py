@@ -41,6 +41,7 @@ class Side:
     """
 
     repeats: tuple[tuple[Session, ...], ...]
+    written: str = ""  # as the user wrote it, steps included: a@3-4 against a@5-7 are two sides of one run
 
     @classmethod
     def of(cls, given: Session | Side) -> Side:
@@ -49,8 +50,10 @@ class Side:
 
     @property
     def name(self) -> str:
-        """The side as the user wrote it."""
-        return ",".join("+".join(each.run.name for each in captures) for captures in self.repeats)
+        """The side as the user wrote it, else its runs."""
+        return self.written or ",".join(
+            "+".join(each.run.name for each in captures) for captures in self.repeats
+        )
 
     @property
     def first(self) -> Session:
@@ -112,7 +115,8 @@ def open_side(text: str, open_run: OpenRun) -> Iterator[Side]:
             yield Side(((whole,),))
             return
         names = parse_side(text)
-        yield Side(tuple(tuple(_open(stack, open_run, name) for name in captures) for captures in names))
+        opened = tuple(tuple(_open(stack, open_run, name) for name in captures) for captures in names)
+        yield Side(opened, text)
 
 
 def _opened(stack: ExitStack, open_run: OpenRun, name: str) -> Session | None:

@@ -34,3 +34,16 @@ def test_a_language_is_for_documents(
     capsys.readouterr()
     assert run(["compare", *PAIR, "--lang", "zh", *more, "--db", str(samples.database)]) == 2
     assert "is for documents" in capsys.readouterr().err
+
+
+def test_a_report_of_some_steps_says_which(samples: Samples, capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps of one run against later ones: the title and the command to run again hold both sides as written;
+    `candidates --run` takes the run's name alone.
+    """
+    sides = ("moe_decode_before@3-6", "moe_decode_before@7-10")
+    capsys.readouterr()
+    assert run(["compare", *sides, "--document", "--format", "md", "--db", str(samples.database)]) == 0
+    text = capsys.readouterr().out.replace("\\", "")
+    assert text.split("# ", 1)[1].splitlines()[0].count("moe_decode_before@") == 2
+    assert f"npu-roofline compare {sides[0]} {sides[1]} " in text
+    assert "npu-roofline candidates --run moe_decode_before`" in text

@@ -60,6 +60,7 @@ def test_both_captures_of_a_step_are_opened() -> None:
 def test_some_steps_of_a_run_are_chosen_behind_the_at_sign() -> None:
     """Steps may be given for each run: a@1-2,b@3; a run that is named with an at sign is found first."""
     with open_side("a@1-2,b@3", opener("a", "b")) as side:
+        assert side.name == "a@1-2,b@3"
         assert [session.run.name for session in side.sessions] == ["a at 1-2", "b at 3"]
     with open_side("a@1", opener("a", "a@1")) as side:
         assert [session.run.name for session in side.sessions] == ["a@1"]
