@@ -12,7 +12,7 @@ from ..ingest.stage import stage
 from ..ingest.store import RunRecord, find_run, land
 from ..roofline.resolve import DeviceEvidence, ResolvedDevice, resolve_device
 from .answer import Answer, RankRow, RejectRow
-from .devices import device_info, read_device_argument
+from .device_choice import device_info, read_device_argument
 from .layers import assign_layers
 from .ranks import rank_notes
 from .runs import device_of_run, file_rows, question_rows, rank_rows

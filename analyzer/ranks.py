@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..roofline.resolve import ResolvedDevice
-from .devices import resolve_for_rank
+from .device_choice import resolve_for_rank
 from .sqlfiles import rows_of
 from .steps import name_steps
 

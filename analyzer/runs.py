@@ -10,7 +10,7 @@ from ..ingest.store import RunRecord, Store, find_run, runs
 from ..roofline.registry import registry
 from ..roofline.resolve import ResolvedDevice
 from .answer import Answer, IngestRow, QuestionRow, RankRow, RunRow
-from .devices import device_info, resolve_for_rank
+from .device_choice import device_info, resolve_for_rank
 from .labels import TRAINING_FLAGS
 from .ranks import chips_of_ranks, different_chips, rank_notes
 from .sqlfiles import rows_of, utc_text

@@ -13,7 +13,7 @@ from ..units import format_duration
 from .ahead import ReadsAhead
 from .answer import DeviceInfo, RunInfo
 from .config import read_config
-from .devices import device_info, resolve_for_rank
+from .device_choice import device_info, resolve_for_rank
 from .ranks import chips_of_ranks, different_chips, without_kernels
 from .selection import choose_rank, choose_steps, select
 from .sqlfiles import rows_of, utc_text

@@ -112,7 +112,7 @@ def size(
     model's config.json every weight of it is listed; experts can be given by their sizes instead: w13 and
     w2 are worked out, beside what the specification's formulas say.
     """
-    from ..analyzer.devices import device_info, device_of_argument
+    from ..analyzer.device_choice import device_info, device_of_argument
     from ..analyzer.size import ModelSizes, SizeRequest
     from ..analyzer.size import size as ask
 

@@ -7,22 +7,15 @@ these sentences only add up and say it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ..analyzer.answer import (
-    Answer,
-    CandidateRow,
-    Coverage,
-    DeviceInfo,
-    DeviceListRow,
-    DeviceRow,
-    HotspotRow,
-    StepSpread,
-    SummaryRow,
-)
-from ..analyzer.answer_plan import PlanCall
+from ..analyzer import answer as records
 from ..units import format_bytes, format_duration, format_share
 from .palette import BOUNDS
+
+if TYPE_CHECKING:
+    from ..analyzer.answer import Answer, CandidateRow, Coverage, DeviceInfo, HotspotRow, SummaryRow
+    from ..analyzer.answer_plan import PlanCall
 
 _SHAPE_CHARACTERS: Final = 48
 
@@ -105,7 +98,7 @@ def bound_sentence(rows: Iterable[SummaryRow]) -> str:
 
 def step_sentence(answer: Answer) -> str:
     """'A decode step takes 10.7 ms (median of 5 steps); the device is idle for 25 % of it'."""
-    spread = _extra(answer, StepSpread)
+    spread = _extra(answer, records.StepSpread)
     if spread is None:
         return ""
     phases = {step.phase for step in answer.extras.get("steps", ())} - {"unknown"}
@@ -204,9 +197,9 @@ def _compare(answer: Answer) -> str:
 
 def _explain(answer: Answer) -> str:
     row = answer.rows[0] if answer.rows else None
-    if isinstance(row, HotspotRow):
+    if isinstance(row, records.HotspotRow):
         return f"{row.id} {row.type} is {row.bound}/{row.limiter} ({row.confidence} confidence): {row.reason}"
-    if isinstance(row, CandidateRow):
+    if isinstance(row, records.CandidateRow):
         return f"{row.id} {row.status.replace('_', ' ')}: {candidate_sentence(row)}. {row.reason}"
     return _count(answer)
 
@@ -228,9 +221,9 @@ def _ingest(answer: Answer) -> str:
 
 def _devices(answer: Answer) -> str:
     rows = answer.rows
-    if rows and isinstance(rows[0], DeviceListRow):
+    if rows and isinstance(rows[0], records.DeviceListRow):
         return f"{plural(len(rows), 'device')} in the hardware table."
-    if rows and isinstance(rows[0], DeviceRow):
+    if rows and isinstance(rows[0], records.DeviceRow):
         return f"{rows[0].soc}: {plural(len(rows), 'number')}, each with its source."
     return device_line(answer.device) if answer.device else _count(answer)
 

@@ -6,14 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from npu_roofline.analyzer.devices import (
-    device_info,
-    device_notes,
-    devices_detect,
-    devices_list,
-    devices_show,
-    read_device_argument,
-)
+from npu_roofline.analyzer.device_choice import device_info, read_device_argument
+from npu_roofline.analyzer.devices import device_notes, devices_detect, devices_list, devices_show
 from npu_roofline.analyzer.hotspots import hotspots
 from npu_roofline.analyzer.load import ingest_run
 from npu_roofline.analyzer.session import open_session
