@@ -47,6 +47,11 @@ def explain(
                 "give the options of windows with a candidate (c-…)",
             )
         return _explain_hotspot(session, id)
+    if id.startswith("f-"):
+        raise WrongUsage(
+            f"{id} is a sequence of `fuse scan`, which explains its rows itself",
+            "npu-roofline fuse scan --format md has the reason of each in full",
+        )
     raise WrongUsage(f"{id!r} is no id", "ids start with k- (hotspots) or c- (candidates)")
 
 

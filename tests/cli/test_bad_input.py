@@ -208,3 +208,12 @@ def test_a_removed_run_is_gone_and_the_others_stay(
     assert "level0" not in listed
     assert "moe_decode_after" in listed
     assert samples.profiles["level0"].is_dir()
+
+
+def test_the_id_of_a_sequence_leads_to_its_command(
+    samples: Samples, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An id of `fuse scan` is no unknown word: exit 2, and the hint names the command that explains it."""
+    code, error, hint = refused(["explain", "f-73a02c77", "--db", str(samples.database)], capsys)
+    assert (code, "f-73a02c77 is a sequence" in error) == (2, True)
+    assert "fuse scan" in hint

@@ -73,6 +73,7 @@ def test_nothing_planned_says_why(planned: Planned):
     """Prefill: one sentence with the reason, no code, no confirmation to ask for."""
     text = plan_document(planned(run="prefill"))
     assert "prefill" in text
+    assert text.split("## Notes")[0].count("prefetch pays in decode") == 1  # the first line
     assert _blocks(text, "python") == []
     assert CONFIRM["en"] not in text
 
