@@ -38,7 +38,8 @@ class Survey:
     rejected: tuple[CandidateRow, ...]
     sites: dict[str, Site]  # by row id
     notes: tuple[str, ...]
-    roles: tuple[RoleRow, ...] = ()  # every weight-carrying kernel with its role
+    # Every weight-carrying kernel with its role, where a config or the user names any.
+    roles: tuple[RoleRow, ...] = ()
     names: RoleNames = field(default_factory=lambda: RoleNames({}, {}))  # the same by place
     places: tuple[LabelledGroup, ...] = ()  # of the sequence that the sites index
     stopped: str | None = (
@@ -152,7 +153,7 @@ def _survey(
         rows=tuple(rows),
         rejected=(*unprofitable, *refused.rows()),
         sites=sites,
-        roles=role_rows(sequence, roles),
+        roles=role_rows(sequence, roles) if request.config or request.user else (),
         names=roles,
         places=sequence.places,
         stopped=stopped,

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-import numpy as np
-
 from .labels import LabelledGroup
 from .model_config import ModelConfig
 from .role_names import NO_NAMES, TraceName, TraceNames, narrowed, same_role
@@ -128,10 +126,9 @@ def name_roles(sequence: KernelSequence, request: RoleRequest, traced: TraceName
 
 
 def _kernels(sequence: KernelSequence) -> Iterator[_Kernel]:
-    places, first = np.unique(sequence.place, return_index=True)
-    for place, index in zip(places.tolist(), first.tolist(), strict=True):
-        group = sequence.places[place]
-        if is_weighted(group):
+    for place, group in enumerate(sequence.places):
+        if is_weighted(group) and len(kernels := sequence.kernels_at(place)):
+            index = int(kernels[0])
             yield _Kernel(
                 place,
                 group,

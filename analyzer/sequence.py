@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,19 @@ class KernelSequence:
     def overlaps(self) -> bool:
         """Whether any kernel starts before an earlier one of its step has ended."""
         return bool(np.any((self.start_ns[1:] < self.latest_end()[:-1]) & (self.step[1:] == self.step[:-1])))
+
+    def kernels_at(self, place: int) -> NDArray[np.intp]:
+        """Indexes of the kernels at one place, ascending; empty when all of them are beside."""
+        order, bounds = self._by_place
+        return order[bounds[place] : bounds[place + 1]]
+
+    @cached_property
+    def _by_place(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Indexes sorted by place, and where each place begins: one sort instead of a scan a place."""
+        few = len(self.places) <= np.iinfo(np.uint16).max  # for which numpy has a sort of linear time
+        order = np.argsort(self.place.astype(np.uint16) if few else self.place, kind="stable")
+        counts = np.bincount(self.place, minlength=len(self.places))
+        return order, np.concatenate(([0], np.cumsum(counts)))
 
     def latest_end(self) -> NDArray[np.int64]:
         """Latest end up to and including each kernel, ns; starts rise, so steps need no separation."""

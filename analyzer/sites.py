@@ -101,7 +101,7 @@ class SiteFinder:
 
     def sites(self, place: int, judgement: Judgement) -> list[Site]:
         """The sites of one place, one per kind of kernel directly before it that is common enough."""
-        occurrences = np.flatnonzero(self.sequence.place == place)
+        occurrences = self.sequence.kernels_at(place)
         contexts = _contexts(self.sequence, occurrences, self.rules.options)
         kept = sum(len(each) for each in contexts)
         return [
