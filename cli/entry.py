@@ -19,8 +19,12 @@ def main() -> None:
     if handled_by_python:  # not where the caller has it ignored, as nohup and `&` in a script do
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_GC_THRESHOLD)
+    from .interrupt import handle, stop
     from .main import main as run_commands
 
     if handled_by_python:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    run_commands()
+        handle()
+    try:
+        run_commands()
+    finally:
+        stop()

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -159,4 +160,15 @@ def _open_standard_streams() -> None:
 def main() -> None:
     """Entry point of the `npu-roofline` script."""
     _open_standard_streams()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if code == EXIT_INTERRUPTED:
+        _end_at_once(code)
+    sys.exit(code)
+
+
+def _end_at_once(code: int) -> None:
+    """Without taking Python apart: a database whose query was interrupted can wait there for itself."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
