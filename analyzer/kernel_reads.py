@@ -58,16 +58,15 @@ def placed_kernels(con: duckdb.DuckDBPyConnection) -> PlacedKernels:
     return PlacedKernels(tuple(keys), columns, frozenset(place for (place,) in eager))
 
 
-_CPU_ROWS = """
-FROM selected_kernels AS k
-JOIN selected_signatures AS s USING (signature_id)
-WHERE k.kernel_class = 'ai_cpu'
-"""
-_CPU_TYPES = f"SELECT coalesce(list_sort(list(DISTINCT coalesce(s.type, 'no type'))), []) {_CPU_ROWS}"
-_CPU_KINDS = (
-    "SELECT k.start_ns, k.end_ns, list_position(?::VARCHAR[], coalesce(s.type, 'no type')) - 1 AS kind "
-    f"{_CPU_ROWS} ORDER BY k.start_ns"
+_CPU_TYPES = (
+    "SELECT signature_id, coalesce(type, 'no type') FROM selected_signatures WHERE kernel_class = 'ai_cpu'"
 )
+_CPU_ROWS = """
+SELECT start_ns, end_ns, signature_id
+FROM selected_kernels
+WHERE kernel_class = 'ai_cpu'
+ORDER BY start_ns
+"""
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,13 @@ def cpu_rows(con: duckdb.DuckDBPyConnection) -> CpuRows:
     """The AI_CPU rows, with types by name."""
     import numpy as np
 
-    ((types,),) = con.execute(_CPU_TYPES).fetchall()
-    fetched = con.execute(_CPU_KINDS, [types]).fetchnumpy()
-    starts, ends, kind = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "kind"))
-    return CpuRows(starts, ends, kind, tuple(types))
+    type_of = dict(con.execute(_CPU_TYPES).fetchall())
+    fetched = con.execute(_CPU_ROWS).fetchnumpy()
+    starts, ends, signature = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "signature_id"))
+    types = tuple(sorted(set(type_of.values())))
+    signatures = np.array(sorted(type_of), dtype=np.uint64)
+    kinds = np.array([types.index(type_of[each]) for each in signatures.tolist()], dtype=np.int32)
+    return CpuRows(starts, ends, kinds[np.searchsorted(signatures, signature)], types)
 
 
 def class_totals(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
