@@ -6,7 +6,7 @@ these sentences only add up and say it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..analyzer import answer as records
@@ -14,8 +14,8 @@ from ..units import format_bytes, format_duration, format_share
 from .palette import BOUNDS
 
 if TYPE_CHECKING:
-    from ..analyzer.answer import Answer, CandidateRow, Coverage, DeviceInfo, HotspotRow, SummaryRow
-    from ..analyzer.answer_plan import PlanCall
+    from ..analyzer.answer import Answer, CandidateRow, Coverage, DeviceInfo, HotspotRow, SizeRow, SummaryRow
+    from ..analyzer.answer_plan import CalibrationRow, PlanCall
 
 _SHAPE_CHARACTERS: Final = 48
 
@@ -204,7 +204,21 @@ def _explain(answer: Answer) -> str:
     return _count(answer)
 
 
+def _calibrate(answer: Answer) -> str:
+    rows: Sequence[CalibrationRow] = answer.rows
+    said = [
+        f"{row.name} {'at least ' if row.bound == 'at least' else ''}{row.value:,.4g}"
+        + ("" if row.default is None else f" (assumed: {row.default:g})")
+        for row in rows
+    ]
+    return f"The pair says {', '.join(said)}." if said else "The pair says nothing about the model."
+
+
 def _size(answer: Answer) -> str:
+    if len(answer.rows) == 1:
+        row: SizeRow = answer.rows[0]
+        size, weight = format_bytes(row.max_size, 2), format_bytes(row.weight_bytes, 2)
+        return f"max_size {size} of a weight of {weight}, limited by {row.limited_by}."
     sizes = [f"{row.name} {format_bytes(row.max_size, 2)}" for row in answer.rows]
     return f"max_size: {', '.join(sizes)}." if sizes else "No size."
 
@@ -290,6 +304,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "compare": _compare,
     "tune": _compare,
     "explain": _explain,
+    "calibrate": _calibrate,
     "size": _size,
     "ingest": _ingest,
     "devices": _devices,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_roofline.analyzer.answer import Answer, SummaryRow
+from npu_roofline.analyzer.answer import Answer, SizeRow, SummaryRow
+from npu_roofline.analyzer.answer_plan import CalibrationRow
 from npu_roofline.reports.headline import bound_sentence, bound_shares, headline, percent
 
 from tests.reports.answers import (
@@ -100,3 +101,23 @@ def test_a_small_share_is_not_nothing() -> None:
     shares = (0.0, 0.0001, 0.004, 0.094, 0.43, 0.996, 0.9999, 1.0)
     texts = ["0 %", "<0.1 %", "0.4 %", "9.4 %", "43 %", "99.6 %", ">99.9 %", "100 %"]
     assert [percent(share) for share in shares] == texts
+
+
+def test_one_size_is_held_against_its_weight() -> None:
+    """Half of 144 MiB is 72: the sentence holds both, so that neither is taken for the other."""
+    weight = 144 * 2**20
+    row = SizeRow(
+        "weight", "6144,24576", "int8", weight, 0.5, weight // 2, None, None, weight // 2, "coefficient", ""
+    )
+    answer = replace(candidates_answer(), command="size", rows=(row,), extras={})
+    assert headline(answer) == "max_size 72.00 MiB of a weight of 144.00 MiB, limited by coefficient."
+
+
+def test_a_calibration_says_what_the_pair_shows() -> None:
+    """A rate that is a least one, and a measured beta beside what is assumed without it."""
+    rows = (
+        CalibrationRow("cmo_gb_s", 508.68, "at least", "--cmo-gb-s", None, "gain of the target"),
+        CalibrationRow("beta", 1.697, "measured", "[analysis] beta", 0.5, "loss of the window"),
+    )
+    answer = replace(candidates_answer(), command="calibrate", rows=rows, extras={})
+    assert headline(answer) == "The pair says cmo_gb_s at least 508.7, beta 1.697 (assumed: 0.5)."
