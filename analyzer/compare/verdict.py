@@ -37,8 +37,11 @@ class Evidence:
 
     @property
     def told(self) -> bool:
-        """Whether the noise of any row is known; with one step a side nothing can be told."""
-        return any(row.ci_low_us is not None for row in self.rows)
+        """Whether the noise of any row is known; with one step a side nothing can be told.
+
+        Not whether an interval is: equal numbers have one of zero width, however few they are.
+        """
+        return any(row.noise_us is not None for row in self.rows)
 
 
 def verdict(evidence: Evidence) -> Verdict:
@@ -100,8 +103,9 @@ def two_of_four_note(found: Verdict) -> str:
     words = {True: "yes", False: "no", None: "not measured"}
     told = "; ".join(f"{each.name}: {words[each.met]}" for each in found.two_of_four)
     return (
-        f"by the specification's rule, two of four, {found.two_of_four_met} are met ({told}); a change that "
-        "does nothing meets the last two, so acceptance here asks for a gain beyond noise and for every guard"
+        f"the specification asks for two of four, and {found.two_of_four_met} of 4 hold ({told}); a "
+        "change that does nothing meets the last two, so acceptance here asks for a gain beyond noise and for "
+        "every guard"
     )
 
 

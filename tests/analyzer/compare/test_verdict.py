@@ -25,7 +25,7 @@ TAIL = StreamChange(9, 9, False, *([1.0] * 10), note="ends later", longer_tail=T
 
 def told(kind: str, delta: float, said: str) -> CompareRow:
     """A row whose noise is known."""
-    return replace(row(kind, delta, said), ci_low_us=delta - 0.1, ci_high_us=delta + 0.1)
+    return replace(row(kind, delta, said), noise_us=0.05, ci_low_us=delta - 0.1, ci_high_us=delta + 0.1)
 
 
 def target(said: str, window_pct: float | None, slower: tuple[str, ...] = ()) -> TargetChange:
@@ -141,7 +141,7 @@ def test_a_change_that_does_nothing_passes_the_weaker_rule_only() -> None:
     nothing = evidence(step=OPEN, target=target("inconclusive", 0.0), rows=(told("MatMul", 0.0, "same"),))
     found = verdict(nothing)
     assert (found.outcome, found.two_of_four_met) == ("inconclusive", 2)
-    assert "two of four, 2 are met" in two_of_four_note(found)
+    assert "two of four, and 2 of 4 hold" in two_of_four_note(found)
 
 
 def test_without_noise_nothing_is_met() -> None:
@@ -169,3 +169,10 @@ def test_a_window_that_varies_within_its_noise_rejects_nothing() -> None:
     assert not {"window_worse", "window_severe", "window_stable"} & set(found.facts)
     (window,) = [each for each in found.criteria if each.name == "window stable"]
     assert (window.value, window.met) == (26.0, None)
+
+
+def test_equal_numbers_of_one_step_tell_nothing() -> None:
+    """One step a side: equal medians have an interval of zero width, and still no known noise."""
+    alone = replace(row("MatMul", 0.0, "same"), ci_low_us=0.0, ci_high_us=0.0)
+    found = {each.name: each.met for each in verdict(evidence(rows=[alone])).criteria}
+    assert (found["a kernel faster"], found["no kernel slower outside the window"]) == (None, None)
