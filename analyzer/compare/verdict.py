@@ -104,8 +104,8 @@ def two_of_four_note(found: Verdict) -> str:
     told = "; ".join(f"{each.name}: {words[each.met]}" for each in found.two_of_four)
     return (
         f"the specification asks for two of four, and {found.two_of_four_met} of 4 hold ({told}); a "
-        "change that does nothing meets the last two, so acceptance here asks for a gain beyond noise and for "
-        "every guard"
+        "change that does nothing meets the last two, so acceptance here asks for a gain beyond noise and "
+        "for every guard"
     )
 
 
