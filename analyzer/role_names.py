@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 RANGE, STACK = "range", "stack"
+_LONGEST = 500  # characters of a name that are read and shown, from its end: its innermost part
 # Evidence, the best first: column of role_names.sql -> how it is named, and which patterns are for it.
 EVIDENCE = {
     "mstx_range": ("module range", RANGE),
@@ -126,9 +127,10 @@ def _matches(told: str, where: str) -> Iterable[tuple[NameRule, str]]:
         # of a path only the file and its function: folders are named after whole models
         text = re.split(r"[/\\]", line.strip())[-1] if where == STACK else line.strip()
         asked = text.replace("/", ".")  # ranges may be spelt layers/3/mlp
-        rule = next((rule for rule in rules if rule.pattern.search(asked)), None)
+        begin = max(0, len(asked) - _LONGEST)
+        rule = next((rule for rule in rules if rule.pattern.search(asked, begin)), None)
         if rule is not None:
-            return [(rule, text)]
+            return [(rule, f"…{text[begin:]}" if begin else text)]
     return []
 
 

@@ -214,3 +214,14 @@ def test_a_real_capture_with_call_stacks_and_modules_names_nothing_by_chance(rea
         groups += [group for group in labelled_groups(session) if group.work.family == "matmul"]
         assert len(groups) >= 9
         assert trace_names(session, groups) == NO_NAMES
+
+
+def test_a_name_without_end_is_read_and_shown_from_its_end() -> None:
+    """A million characters before the part that tells: 500 are shown; before those nothing is looked for."""
+    found = named({"module": "a." * 500_000 + "mlp.down_proj"})
+    assert found is not None
+    assert found.roles == ("down_proj",)
+    assert len(found.source) == len("module range …") + 500
+    assert named({"module": "o_proj." + "a" * 501}) is None
+    # The cut is inside a word: what stands behind it is no word of its own.
+    assert named({"module": "x" * 20 + "o_proj" + "." * 494}) is None
