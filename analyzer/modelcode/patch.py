@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -153,7 +154,7 @@ def _quoted(name: str) -> str:
         return f"{name}\t"  # a tab ends a name with spaces
     escaped = "".join(
         chr(byte) if 0x20 <= byte < 0x7F and chr(byte) not in '"\\' else f"\\{byte:03o}"
-        for byte in name.encode()
+        for byte in os.fsencode(name)  # a name that is no UTF-8 has bytes too
     )
     return f'"{escaped}"'
 

@@ -127,8 +127,8 @@ def test_a_statement_beside_another_is_not_written_into(planned: Planned, tmp_pa
 
 
 def test_names_of_files_reach_git_as_they_are(planned: Planned, tmp_path: Path):
-    """Spaces, quotes and letters beyond ASCII in the name: git takes the patch."""
-    for number, name in enumerate(('my model "x".py', "模型.py", "with space.py")):
+    """Spaces, quotes, letters beyond ASCII and bytes that are no UTF-8 in the name: git takes the patch."""
+    for number, name in enumerate(('my model "x".py', "模型.py", "with space.py", os.fsdecode(b"b\xff.py"))):
         folder = tmp_path / str(number)
         folder.mkdir()
         file = folder / name
