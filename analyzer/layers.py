@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..roofline.registry import registry
 from .options import AnalysisOptions
@@ -27,8 +28,8 @@ _LAYER_FAMILIES = frozenset({"matmul", "grouped_matmul", "moe_fused", "mla_prolo
 _COUNTED = """
 WITH codes AS (
     SELECT signature_id,
-           row_number() OVER (ORDER BY signature_id) AS code,
-           dense_rank() OVER (ORDER BY type, core) AS type_code
+           (row_number() OVER (ORDER BY signature_id))::INTEGER AS code,
+           (dense_rank() OVER (ORDER BY type, core))::INTEGER AS type_code
     FROM signatures
 )
 SELECT k.rowid AS row, k.kernel_id, k.step_id, c.code, c.type_code, coalesce(t.is_main, false) AS main,
@@ -66,6 +67,7 @@ def assign_layers(con: duckdb.DuckDBPyConnection, options: AnalysisOptions | Non
 def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: AnalysisOptions) -> None:
     fetched = con.execute(_COUNTED, [rank_id]).fetchnumpy()
     columns = {name: np.asarray(values) for name, values in fetched.items()}
+    del fetched
     if len(columns["row"]) == 0:
         return
     if np.any(np.diff(columns["step_id"]) < 0) or np.any(np.diff(columns["kernel_id"]) < 0):
@@ -74,23 +76,31 @@ def _assign_rank(con: duckdb.DuckDBPyConnection, rank_id: int, options: Analysis
     bounds = np.flatnonzero(np.diff(columns["step_id"], prepend=columns["step_id"][0] - 1)).tolist()
     bounds.append(len(columns["row"]))
     slices = [slice(start, end) for start, end in pairwise(bounds)]
-    codes, types, streams = (columns[name].astype(np.int64) for name in ("code", "type_code", "stream"))
-    kinds = _kinds(con)[codes]
-    steps = [
+    placements = place_steps(_steps(columns, slices, _kinds(con)), options)
+    rows = columns["row"]
+    del columns  # ten million kernels take 300 MB here, which the update needs
+    _write(con, rows, slices, placements)
+
+
+def _steps(
+    columns: dict[str, NDArray[Any]], slices: Sequence[slice], kinds: NDArray[np.int8]
+) -> list[StepSequence]:
+    """The kernels of each step, as views of the columns."""
+    kinds_of_kernels = kinds[columns["code"]]
+    return [
         StepSequence(
-            codes[each],
-            types[each],
+            columns["code"][each],
+            columns["type_code"][each],
             columns["main"][each],
             columns["collective"][each],
-            kinds[each],
-            streams[each],
+            kinds_of_kernels[each],
+            columns["stream"][each],
         )
         for each in slices
     ]
-    _write(con, columns["row"], slices, place_steps(steps, options))
 
 
-def _kinds(con: duckdb.DuckDBPyConnection) -> Codes:
+def _kinds(con: duckdb.DuckDBPyConnection) -> NDArray[np.int8]:
     """What the kernels of each signature are to a layer, by the code of the signature (from 1)."""
     types = con.execute("SELECT type FROM signatures ORDER BY signature_id").fetchall()
     rows = [None if name is None else registry().row_of(name) for (name,) in types]
@@ -102,7 +112,7 @@ def _kinds(con: duckdb.DuckDBPyConnection) -> Codes:
         else KIND_OTHER
         for row in rows
     ]
-    return np.array([KIND_UNKNOWN, *kinds], dtype=np.int64)
+    return np.array([KIND_UNKNOWN, *kinds], dtype=np.int8)
 
 
 def _write(
@@ -114,7 +124,9 @@ def _write(
         "part": np.concatenate([each.part for each in placements]),
         "layer": np.concatenate([each.layer for each in placements]),
         "position": np.concatenate([each.position for each in placements]),
-        "sequence_index": np.concatenate([np.arange(each.stop - each.start) for each in slices]),
+        "sequence_index": np.concatenate(
+            [np.arange(each.stop - each.start, dtype=np.int32) for each in slices]
+        ),
     }
     con.register("_placements", arrays)
     try:

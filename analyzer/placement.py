@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Listed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +36,33 @@ class Placement:
 
 @dataclass(frozen=True)
 class StepSequence:
-    """The counted kernels of one step in start order."""
+    """The counted kernels of one step in start order; integers of any width."""
 
-    codes: Codes  # one integer per signature
-    types: Codes  # one integer per operator type and core
+    codes: NDArray[Any]  # one integer per signature
+    types: NDArray[Any]  # one integer per operator type and core
     main: NDArray[np.bool_]  # on the stream with the most AI-core time
     collective: NDArray[np.bool_]
-    kinds: Codes | None = None  # KIND_* of repeats; None = nothing is known of the types
-    streams: Codes | None = None  # UNPLACED = no stream; None = nothing is known but which is the main one
+    kinds: NDArray[Any] | None = None  # KIND_* of repeats; None = nothing is known of the types
+    # UNPLACED = no stream; None = nothing is known but which is the main one
+    streams: NDArray[Any] | None = None
+
+    def digest(self) -> bytes:
+        """Equal for steps that are placed alike; whole sequences as keys would hold all kernels once more."""
+        streams = () if self.streams is None else (self.streams,)
+        return blake2b(b"".join(each.tobytes() for each in (self.codes, self.main, *streams))).digest()
+
+    def wide(self) -> StepSequence:
+        """The same in the integers that the search for repeats works in."""
+        kinds, streams = (
+            None if each is None else each.astype(np.int64) for each in (self.kinds, self.streams)
+        )
+        return replace(
+            self,
+            codes=self.codes.astype(np.int64),
+            types=self.types.astype(np.int64),
+            kinds=kinds,
+            streams=streams,
+        )
 
     def lane(self, lane: int) -> NDArray[np.bool_]:
         """The kernels of one of LANES."""
@@ -167,18 +189,18 @@ def place_steps(steps: Listed[StepSequence], options: AnalysisOptions) -> list[P
     """
     groups: dict[bytes, list[int]] = {}
     for number, step in enumerate(steps):
-        streams = b"" if step.streams is None else step.streams.tobytes()
-        groups.setdefault(step.codes.tobytes() + step.main.tobytes() + streams, []).append(number)
+        groups.setdefault(step.digest(), []).append(number)
     ordered = sorted(groups.values(), key=lambda members: (-len(members), members[0]))
     placements: list[Placement] = [_unplaced(0)] * len(steps)
-    for members, placement in zip(ordered, _best_placed(steps, ordered, options), strict=True):
+    first = {members[0]: steps[members[0]].wide() for members in ordered}
+    for members, placement in zip(ordered, _best_placed(first, ordered, options), strict=True):
         for member in members:
             placements[member] = placement
     return placements
 
 
 def _best_placed(
-    steps: Listed[StepSequence], groups: Listed[list[int]], options: AnalysisOptions
+    steps: Mapping[int, StepSequence], groups: Listed[list[int]], options: AnalysisOptions
 ) -> list[Placement]:
     """Placement of each group in the lane in which most kernels get a place in a layer; of equals with most
     streams.
@@ -200,7 +222,7 @@ def _best_placed(
 
 
 def _placed(
-    steps: Listed[StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
+    steps: Mapping[int, StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
 ) -> list[Placement]:
     kinds = AllKinds.none()
     return [
@@ -218,7 +240,7 @@ class _Reference:
 
 
 def _repeats_of(
-    steps: Listed[StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
+    steps: Mapping[int, StepSequence], groups: Listed[list[int]], lane: int, options: AnalysisOptions
 ) -> list[Repeats | None]:
     """Repeats of each group of equal steps; later groups are tried with the first one's period first.
 
