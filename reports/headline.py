@@ -112,11 +112,39 @@ def step_sentence(answer: Answer) -> str:
 
 
 def _summary(answer: Answer) -> str:
+    special = {"rank": _ranks, "link": _links}.get(answer.extras.get("by", ""))
+    if special is not None and (said := special(answer)):
+        return said
     step, bounds = step_sentence(answer), ""
     if all(row.key.split("/")[0] in BOUNDS for row in answer.rows):
         bounds = bound_sentence(answer.rows)
     said = "; ".join(part for part in (step, bounds) if part)
     return f"{said[0].upper()}{said[1:]}." if said else _count(answer)
+
+
+def _ranks(answer: Answer) -> str:
+    """'Rank 3 of 8 works longest: 1.24 times the median rank'; nothing for a single rank."""
+    compared = [row for row in answer.rows if row.aicore_of_median is not None]
+    if len(compared) < 2:
+        return ""
+    most = max(compared, key=lambda row: row.aicore_of_median)
+    return (
+        f"Rank {most.rank} works longest of {len(compared)} ranks: {format_duration(most.aicore_step_us)} of "
+        f"AI-core time a step, {most.aicore_of_median:.2f} times that of the median rank."
+    )
+
+
+def _links(answer: Answer) -> str:
+    """What the busiest kind of link moved, or that no link was measured."""
+    if not answer.rows:
+        return "Nothing is known of the links: no collective was measured in this run."
+    most = max(answer.rows, key=lambda row: (row.transit_us, row.key))
+    rate = "" if most.gb_s is None else f" at {most.gb_s:,.1f} GB/s a transfer"
+    of = "" if most.of_device is None else f", {percent(most.of_device)} of what one link of the device moves"
+    return (
+        f"{most.key} took longest of the links: {plural(most.collectives, 'collective')}, "
+        f"{format_duration(most.transit_us)} of transfers{rate}{of}."
+    )
 
 
 def _hotspots(answer: Answer) -> str:
@@ -314,6 +342,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Answer], str]]] = {
     "fuse-model": _compare,
     "fuse-review": _compare,
     "fuse-ledger": _compare,
+    "fuse-rules": lambda answer: f"{plural(len(answer.rows), 'rule')}, tried longest sequence first.",
     "ops-list": _ops,
     "ops-show": _ops,
     "ops-search": _ops,

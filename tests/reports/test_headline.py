@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_roofline.analyzer.answer import Answer, SizeRow, SummaryRow
+from npu_roofline.analyzer.answer import Answer, RankSummaryRow, SizeRow, SummaryRow
+from npu_roofline.analyzer.answer_links import LinkRow
 from npu_roofline.analyzer.answer_plan import CalibrationRow
 from npu_roofline.reports.headline import bound_sentence, bound_shares, headline, percent
 
@@ -121,3 +122,35 @@ def test_a_calibration_says_what_the_pair_shows() -> None:
     )
     answer = replace(candidates_answer(), command="calibrate", rows=rows, extras={})
     assert headline(answer) == "The pair says cmo_gb_s at least 508.7, beta 1.697 (assumed: 0.5)."
+
+
+def test_ranks_are_held_against_the_median_rank() -> None:
+    """7.4 ms of AI-core time where the median rank takes 6.0 ms is 1.23 times; one rank says its step."""
+
+    def rank(number: int, step_us: float, of_median: float | None) -> RankSummaryRow:
+        return RankSummaryRow(
+            f"rank {number}", 9, step_us, None, step_us, step_us, 0.0, rank=number,
+            aicore_step_us=step_us, aicore_of_median=of_median,
+        )  # fmt: skip
+
+    rows = (rank(0, 6_000.0, 1.0), rank(3, 7_400.0, 7_400 / 6_000), rank(5, 5_900.0, 0.98))
+    answer = replace(summary_answer(), rows=rows, extras={"by": "rank"})
+    assert headline(answer) == (
+        "Rank 3 works longest of 3 ranks: 7.4 ms of AI-core time a step, 1.23 times that of the median rank."
+    )
+    alone = replace(summary_answer(), rows=(rank(0, 6_000.0, None),))
+    assert headline(replace(alone, extras=alone.extras | {"by": "rank"})).startswith("A decode step takes")
+
+
+def test_links_say_the_slowest_kind_or_that_none_was_measured() -> None:
+    """14 GB/s of 28 GB/s is half of what one link moves."""
+    rows = (
+        LinkRow("HCCS", 12, 7e6, 500.0, 14.0, 28.0, "links", 0.5),
+        LinkRow("SDMA", 2, 1e6, 10.0, 100.0, None, None, None),
+    )
+    answer = replace(summary_answer(), rows=rows, extras={"by": "link"})
+    assert headline(answer) == (
+        "HCCS took longest of the links: 12 collectives, 500.0 us of transfers at 14.0 GB/s a transfer, "
+        "50 % of what one link of the device moves."
+    )
+    assert headline(replace(answer, rows=())).startswith("Nothing is known of the links")
