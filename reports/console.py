@@ -23,7 +23,7 @@ from rich.text import Text
 from ..analyzer.answer import Answer, Coverage, DeviceInfo
 from ..units import NOT_KNOWN
 from .columns import Column
-from .escape import shown
+from .escape import NOTE_CHARACTERS, shown
 from .folding import BREAK, WORDS, fold, least_width
 from .headline import coverage_line, device_line, headline
 from .palette import BOUNDS, PALETTE
@@ -95,7 +95,7 @@ def render_console(answer: Answer, width: int = 80, color: bool = False, top: in
     if answer.notes:
         console.print()
         for note in answer.notes:
-            console.print(Padding(Text(f"- {shown(note, 2000)}"), (0, 0)))
+            console.print(Padding(Text(f"- {shown(note, NOTE_CHARACTERS)}"), (0, 0)))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 # Longest text of one cell that people read; longer ones end in a count of what was cut.
 CELL_CHARACTERS: Final = 240
+# Longest note, which may name several kernels.
+NOTE_CHARACTERS: Final = 2_000
 # Spreadsheets cut a cell at 32,767 characters without a word; stay below and say so.
 CSV_CHARACTERS: Final = 32_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..analyzer.answer import Answer
 from ..units import NOT_KNOWN
 from .columns import Column
-from .escape import markdown
+from .escape import NOTE_CHARACTERS, markdown
 from .headline import device_line, headline
 from .tables import Cell, Table, facts_of, tables_of
 
@@ -27,7 +27,9 @@ def render_markdown(answer: Answer) -> str:
     if facts:
         parts.append("\n".join(facts))
     if answer.notes:
-        parts.append("## Notes\n\n" + "\n".join(f"- {markdown(note, 2000)}" for note in answer.notes))
+        parts.append(
+            "## Notes\n\n" + "\n".join(f"- {markdown(note, NOTE_CHARACTERS)}" for note in answer.notes)
+        )
     return "\n\n".join(parts) + "\n"
 
 

@@ -15,7 +15,7 @@ from .. import __version__
 from ..analyzer.session import Session
 from ..analyzer.trace_out import LabelledTrace, labelled_trace
 from ..errors import WrongUsage
-from .escape import json_text, shown
+from .escape import NOTE_CHARACTERS, json_text, shown
 
 # How a trace of ours begins: what a file must show before it is replaced.
 MARK: Final = b'{"traceEvents":[\n{"name":"process_name","pid":1,"tid":0,"args":{"name":"npu-roofline: '
@@ -47,7 +47,11 @@ def write_trace(session: Session, file: Path, whole: bool) -> LabelledTrace:
 
 
 def _write(trace: LabelledTrace, file: Path) -> None:
-    about = {"tool": f"npu-roofline {__version__}", "steps": list(trace.steps), "notes": list(trace.notes)}
+    about = {
+        "tool": f"npu-roofline {__version__}",
+        "steps": list(trace.steps),
+        "notes": [shown(note, NOTE_CHARACTERS) for note in trace.notes],
+    }
     with file.open("w", encoding="utf-8", newline="") as text:
         between = '{"traceEvents":[\n'
         for events in trace.events:
