@@ -6,6 +6,7 @@ about the trace comes last.
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from .. import __version__
 from ..analyzer.session import Session
 from ..analyzer.trace_out import LabelledTrace, labelled_trace
 from ..errors import WrongUsage
-from .escape import NOTE_CHARACTERS, json_text, shown
+from .escape import NOTE_CHARACTERS, shown
 
 # How a trace of ours begins: what a file must show before it is replaced.
 MARK: Final = b'{"traceEvents":[\n{"name":"process_name","pid":1,"tid":0,"args":{"name":"npu-roofline: '
@@ -58,4 +59,4 @@ def _write(trace: LabelledTrace, file: Path) -> None:
             text.write(between)
             text.write(events)
             between = ",\n"
-        text.write(f'\n],"displayTimeUnit":"ns","otherData":{json_text(about, indent=None)}}}\n')
+        text.write(f'\n],"displayTimeUnit":"ns","otherData":{json.dumps(about)}}}\n')
