@@ -69,7 +69,7 @@ def _with_site(
     best: list[_Choice] | None = None
     for sized in _windows(site):
         new = _Choice(number, sized, sized)
-        if not _met(new, chosen, finder, queue):
+        if not _met(new, chosen, queue):
             tried = [*chosen, new]
         else:
             tried = _settled([*chosen, new], sites, finder, queue)
@@ -81,7 +81,7 @@ def _with_site(
             break  # alone in its best window: no other can do better
     if best is not None:
         return best, ""
-    return None, _clash(site, number, chosen, sites, finder, queue)
+    return None, _clash(site, number, chosen, sites, queue)
 
 
 def _windows(site: Site) -> list[SizedWindow]:
@@ -116,13 +116,11 @@ def _call(choice: _Choice, finder: SiteFinder) -> Call:
     return Call(window, choice.within.size.max_size, finder.rate(window))
 
 
-def _clash(
-    site: Site, number: int, chosen: list[_Choice], sites: Sequence[Site], finder: SiteFinder, queue: Queue
-) -> str:
+def _clash(site: Site, number: int, chosen: list[_Choice], sites: Sequence[Site], queue: Queue) -> str:
     """Which calls the best window of a site meets, in words."""
     best = site.best
     assert best is not None
-    met = _met(_Choice(number, best, best), chosen, finder, queue)
+    met = _met(_Choice(number, best, best), chosen, queue)
     names = " and ".join(dict.fromkeys(sites[choice.site].group.row.type or "a kernel" for choice in met))
     return (
         f"left out of the plan: alone it would save {format_us(best.gain_us)} per step, but its copy shares "
@@ -130,11 +128,14 @@ def _clash(
     )
 
 
-def _met(choice: _Choice, chosen: list[_Choice], finder: SiteFinder, queue: Queue) -> list[_Choice]:
+def _met(choice: _Choice, chosen: list[_Choice], queue: Queue) -> list[_Choice]:
     """Those of `chosen` whose calls are in flight together with this one."""
-    own = _call(choice, finder)
-    calls = [(each, _call(each, finder)) for each in chosen]
-    return [each for each, call in calls if queue.meeting(own, call) or queue.meeting(call, own)]
+    own = choice.sized.window
+    return [
+        each
+        for each in chosen
+        if queue.meeting(own, each.sized.window) or queue.meeting(each.sized.window, own)
+    ]
 
 
 def _issue_order(chosen: list[_Choice]) -> list[int]:

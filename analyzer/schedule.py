@@ -44,19 +44,21 @@ class Queue:
     sequence: KernelSequence
     options: AnalysisOptions
     _known: dict[tuple[int, int], Meeting | None] = field(default_factory=dict)
-    _steps_of: dict[int, frozenset[int]] = field(default_factory=dict)
+    _steps_of: dict[int, int] = field(default_factory=dict)
 
-    def meeting(self, later: Call, earlier: Call) -> Meeting | None:
-        """How `later` meets `earlier`; None where it is not issued after it and before its target starts."""
-        key = (id(later.window), id(earlier.window))
+    def meeting(self, later: Window, earlier: Window) -> Meeting | None:
+        """How a call in one window meets one in another that is issued before it; None where it is not issued
+        after it and before its target starts.
+        """
+        key = (id(later), id(earlier))
         if key not in self._known:
             self._known[key] = self._meet(later, earlier)
         return self._known[key]
 
-    def _meet(self, later: Call, earlier: Call) -> Meeting | None:
-        own, own_depth = later.window.occurrences, later.window.dependency.depth
-        theirs, depth = earlier.window.occurrences, earlier.window.dependency.depth
-        if self._steps(later.window).isdisjoint(self._steps(earlier.window)):
+    def _meet(self, later: Window, earlier: Window) -> Meeting | None:
+        own, own_depth = later.occurrences, later.dependency.depth
+        theirs, depth = earlier.occurrences, earlier.dependency.depth
+        if not self._steps(later) & self._steps(earlier):
             return None  # windows lie inside steps: those of another batch size are steps of their own
         targets = _sample(own)
         issued = targets - own_depth
@@ -76,10 +78,13 @@ class Queue:
         closest = np.quantile(lead, self.options.window_percentile, method="lower")
         return Meeting(float(closest))
 
-    def _steps(self, window: Window) -> frozenset[int]:
+    def _steps(self, window: Window) -> int:
+        """The steps that a window occurs in, a bit each: thousands of pairs are asked if they share one."""
         key = id(window)
         if key not in self._steps_of:
-            self._steps_of[key] = frozenset(np.unique(self.sequence.step[window.occurrences]).tolist())
+            occurs = np.zeros(self.sequence.steps, dtype=bool)
+            occurs[self.sequence.step[window.occurrences]] = True
+            self._steps_of[key] = int.from_bytes(np.packbits(occurs).tobytes())
         return self._steps_of[key]
 
     def taken(self, calls: Sequence[Call]) -> list[Taken]:
@@ -88,7 +93,7 @@ class Queue:
             [
                 (number, found)
                 for number, each in enumerate(calls)
-                if each is not call and (found := self.meeting(call, each)) is not None
+                if each is not call and (found := self.meeting(call.window, each.window)) is not None
             ]
             for call in calls
         ]
@@ -118,7 +123,7 @@ class Queue:
                 other.max_size
                 for other in calls
                 if other is not call
-                and (found := self.meeting(other, call)) is not None
+                and (found := self.meeting(other.window, call.window)) is not None
                 and found.lead_us == 0.0
             )
             for call in calls

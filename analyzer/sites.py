@@ -209,8 +209,8 @@ def _contexts(sequence: KernelSequence, occurrences: Indexes, options: AnalysisO
     before = np.where(occurrences > 0, sequence.place[occurrences - 1], -1)
     same_step = sequence.step[occurrences - 1] == sequence.step[occurrences]
     before = np.where((occurrences > 0) & same_step, before, -1)
-    kinds, counts = np.unique(before, return_counts=True)
-    common = sorted(zip(-counts, kinds, strict=True))
+    counts = np.bincount(before + 1)  # from 1, so that the -1 of a step's first kernel counts too
+    common = sorted((-int(counts[kind]), int(kind) - 1) for kind in np.flatnonzero(counts))
     enough = options.context_min_share * len(occurrences)
     kept = [kind for number, (count, kind) in enumerate(common) if number == 0 or -count >= enough]
     return [occurrences[before == kind] for kind in kept]

@@ -145,12 +145,16 @@ class Case:
     @cached_property
     def measured(self) -> MeasuredBytes | None:
         """Traffic that the run measured, if its metric mode does and it can be believed."""
-        return None if self.traffic_doubts else measured_bytes(self.measurement)
+        return None if self.traffic_doubts else self._traffic
+
+    @cached_property
+    def _traffic(self) -> MeasuredBytes | None:
+        return measured_bytes(self.measurement)
 
     @cached_property
     def traffic_doubts(self) -> tuple[str, ...]:
         """Why the measured traffic cannot be: none at all, or more than L2 can move."""
-        found = measured_bytes(self.measurement)
+        found = self._traffic
         if found is None or self.duration_us <= 0:
             return ()
         if found.total <= 0 and not found.logical and found.hit_rate is None and self.work.bytes_lo:

@@ -12,6 +12,16 @@ _READ_LINE = 128  # bytes of one L2 read request
 _WRITE_LINE = 512  # bytes of one L2 write request
 _GIB = 2**30
 _SIDES = ("aic", "aiv")
+# Columns of the metric modes, named once: every signature is asked for all of them.
+_PORTS = tuple(f"{side}_{port}_read_cache" for side in _SIDES for port in ("r0", "r1"))
+_READ_REQUESTS = tuple(tuple(f"{port}_{what}" for port in _PORTS) for what in ("hit", "miss_allocate"))
+_WRITE_REQUESTS = tuple(
+    tuple(f"{side}_write_cache_{what}" for side in _SIDES) for what in ("hit", "miss_allocate")
+)
+_READ_KB, _WRITTEN_KB = (
+    tuple(f"{side}_{way}_main_memory_datas_kb" for side in _SIDES) for way in ("read", "write")
+)
+_BANDWIDTH = {side: tuple(f"{side}_main_mem_{way}_bw_gb_s" for way in ("read", "write")) for side in _SIDES}
 
 
 def measured_bytes(measurement: Measurement) -> MeasuredBytes | None:
@@ -54,32 +64,25 @@ def traffic(
 
 def _from_l2_cache(measurement: Measurement) -> MeasuredBytes | None:
     """Requests that missed (L2Cache mode)."""
-    ports = [f"{side}_{port}_read_cache" for side in _SIDES for port in ("r0", "r1")]
-    reads = tuple(
-        _sum(measurement, [f"{name}_{what}" for name in ports]) for what in ("hit", "miss_allocate")
-    )
-    writes = tuple(
-        _sum(measurement, [f"{side}_write_cache_{what}" for side in _SIDES])
-        for what in ("hit", "miss_allocate")
-    )
-    if reads[0] is None or reads[1] is None:
+    hits, misses = (_sum(measurement, names) for names in _READ_REQUESTS)
+    if hits is None or misses is None:
         return None
-    logical = tuple(_main_memory(measurement, way) for way in ("read", "write"))
-    return traffic("L2 misses", (reads[0], reads[1]), (writes[0], writes[1]), (logical[0], logical[1]))
+    write_hits, write_misses = (_sum(measurement, names) for names in _WRITE_REQUESTS)
+    read, written = (_main_memory(measurement, names) for names in (_READ_KB, _WRITTEN_KB))
+    return traffic("L2 misses", (hits, misses), (write_hits, write_misses), (read, written))
 
 
-def _main_memory(measurement: Measurement, way: str) -> float | None:
-    found = _sum(measurement, [f"{side}_{way}_main_memory_datas_kb" for side in _SIDES])
+def _main_memory(measurement: Measurement, names: tuple[str, ...]) -> float | None:
+    found = _sum(measurement, names)
     return None if found is None else found * 1024
 
 
 def _from_memory_access(measurement: Measurement) -> MeasuredBytes | None:
     """Logical traffic to main memory, L2 hits included (MemoryAccess mode), KB of 1024 bytes."""
-    names = [f"{side}_{way}_main_memory_datas_kb" for side in _SIDES for way in ("read", "write")]
-    total = _sum(measurement, names)
+    total = _main_memory(measurement, (*_READ_KB, *_WRITTEN_KB))
     if total is None:
         return None
-    return MeasuredBytes(total * 1024, None, False, "main memory datas", total * 1024)
+    return MeasuredBytes(total, None, False, "main memory datas", total)
 
 
 def _from_bandwidth(measurement: Measurement) -> MeasuredBytes | None:
@@ -90,7 +93,7 @@ def _from_bandwidth(measurement: Measurement) -> MeasuredBytes | None:
         ("aic", measurement.block, measurement.aicore_time_us),
         ("aiv", measurement.mix_block or measurement.block, measurement.aiv_time_us),
     ):
-        rate = _sum(measurement, [f"{side}_main_mem_{way}_bw_gb_s" for way in ("read", "write")])
+        rate = _sum(measurement, _BANDWIDTH[side])
         if rate is None or not blocks or time_us is None:
             continue
         seen = True
@@ -98,6 +101,6 @@ def _from_bandwidth(measurement: Measurement) -> MeasuredBytes | None:
     return MeasuredBytes(total, None, True, "main memory bandwidth") if seen else None
 
 
-def _sum(measurement: Measurement, names: list[str]) -> float | None:
+def _sum(measurement: Measurement, names: tuple[str, ...]) -> float | None:
     values = [value for name in names if (value := measurement.other.get(name)) is not None]
     return sum(values) if values else None
