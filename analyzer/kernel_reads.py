@@ -1,18 +1,17 @@
-"""What questions read of the kernels before anything is labelled: each can be begun ahead of its use.
-
-numpy is loaded by the first read: the thread that reads does it beside the other modules of the command.
-"""
+"""What questions read of the kernels before anything is labelled: each can be begun ahead of its use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .sqlfiles import rows_of, run_sql, sql
 
 if TYPE_CHECKING:
     import duckdb
-    from numpy.typing import NDArray
 
 EAGER_MODEL_ID = 4294967295  # what exporters write for kernels outside every graph
 
@@ -43,8 +42,6 @@ class PlacedKernels:
 
 def placed_kernels(con: duckdb.DuckDBPyConnection) -> PlacedKernels:
     """One scan of five columns; a million kernels take about 30 MB."""
-    import numpy as np
-
     run_sql(con, "places.sql")
     keys = con.execute("SELECT signature_id, part, position FROM _places ORDER BY place").fetchall()
     fetched = con.execute(_SEQUENCE).fetchnumpy()
@@ -81,8 +78,6 @@ class CpuRows:
 
 def cpu_rows(con: duckdb.DuckDBPyConnection) -> CpuRows:
     """The AI_CPU rows, with types by name."""
-    import numpy as np
-
     type_of = dict(con.execute(_CPU_TYPES).fetchall())
     fetched = con.execute(_CPU_ROWS).fetchnumpy()
     starts, ends, signature = (np.asarray(fetched[name]) for name in ("start_ns", "end_ns", "signature_id"))

@@ -31,12 +31,9 @@ def candidates(
     Every term of max_size is shown and the one that limits it is named. A target without a safe window says
     what blocked the walk. Give the id of a row to `explain` to see the walk step by step.
     """
-    from ..analyzer.kernel_reads import FOR_CANDIDATES
+    from ..analyzer.candidates import candidates as ask
 
     with selection.session() as session:
-        session.begin(*FOR_CANDIDATES)  # DuckDB reads the kernels while the modules are loaded
-        from ..analyzer.candidates import candidates as ask
-
         output.show(
             ask(session, top=top, **asdict(rules), include_unsafe=include_unsafe, roles=model.roles())
         )
