@@ -80,7 +80,7 @@ class SqliteSource:
         """A small result; `query` must be written in this package, not come from a file."""
         try:
             return self.con.execute(query).fetchall()
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             raise _named(self.path, error) from error
 
     def _reader(self, table: str, columns: Sequence[SourceColumn]) -> pa.RecordBatchReader:
@@ -210,5 +210,7 @@ def _named(path: Path, error: Exception) -> NpuRooflineError:
         return error
     if isinstance(error, OSError):
         return InputMissing(f"{path} cannot be read: {error.strerror or error}", "check the file")
+    if isinstance(error, UnicodeDecodeError):  # of SQLite's own message, which quotes the damaged schema
+        return UnsupportedExport(f"{path} is damaged: its schema is not UTF-8 text", _EXPORT_AGAIN)
     first_line = (str(error).splitlines() or ["no reason given"])[0]
     return UnsupportedExport(f"{path} is damaged: {first_line}", _EXPORT_AGAIN)
