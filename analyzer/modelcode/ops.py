@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from .codebase import CodeClass, Definition, Module, Weight
-from .events import dotted
+from .steps import branches, dotted
 from .values import weight_rules
 
 Arms = tuple[tuple[int, int], ...]  # (branch, arm) of every undecided branch around
@@ -65,15 +65,14 @@ class Trace:
 
 
 def phases_of(test: ast.expr) -> tuple[str, str]:
-    """What a condition says of its two branches: ('prefill', 'decode') for `if is_prefill`; 'both' else."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        body, other = phases_of(test.operand)
-        return other, body
-    if isinstance(test, ast.BoolOp):
-        told = [phases_of(each) for each in test.values]
-        side = 0 if isinstance(test.op, ast.And) else 1
-        one = next((each[side] for each in told if each[side] != "both"), "both")
-        return (one, "both") if side == 0 else ("both", one)
+    """What a condition says of its two branches: ('prefill', 'decode') for `if is_prefill`; 'both' else.
+
+    Only whole names count: a patch is guarded by what this says.
+    """
+    return branches(test, _told_by_name)
+
+
+def _told_by_name(test: ast.expr) -> tuple[str, str]:
     if isinstance(test, ast.Call) and not test.args:
         test = test.func
     last = dotted(test).split(".")[-1] if isinstance(test, ast.Name | ast.Attribute) else ""

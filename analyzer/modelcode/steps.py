@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .conventions import conventions
@@ -68,16 +68,27 @@ def phase_of(text: str) -> str:
     return told.pop() if len(told) == 1 else "both"
 
 
-def _branches(test: ast.expr) -> tuple[str, str]:
-    """The phase of what runs when a condition holds, and when it does not; 'both' where that is open."""
+def branches(test: ast.expr, told: Callable[[ast.expr], tuple[str, str]]) -> tuple[str, str]:
+    """The phase of what runs when a condition holds, and when it does not; 'both' where that is open.
+
+    told: the same of a condition without not, and, or.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        holds, fails = _branches(test.operand)
+        holds, fails = branches(test.operand, told)
         return fails, holds
     if isinstance(test, ast.BoolOp):
-        parts = [_branches(value) for value in test.values]
+        parts = [branches(value, told) for value in test.values]
         if isinstance(test.op, ast.And):  # it may fail for the sake of another part
             return _the_one(holds for holds, _ in parts), "both"
         return "both", _the_one(fails for _, fails in parts)
+    return told(test)
+
+
+def _branches(test: ast.expr) -> tuple[str, str]:
+    return branches(test, _told_by_words)
+
+
+def _told_by_words(test: ast.expr) -> tuple[str, str]:
     told = phase_of(ast.unparse(test))
     other = _OTHER.get(told, "both")
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.Eq):
