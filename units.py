@@ -25,31 +25,6 @@ def parse_bytes(text: str) -> int:
     return round(number * _scale(unit, ("B",), "a size such as 18MiB or 37.7MB", plain=1))
 
 
-def parse_bytes_per_s(text: str) -> float:
-    """`1.6 TB/s`, `800GB/s`, `1490 GiB/s` -> bytes per second; a bare number is refused: its unit is
-    not clear.
-    """
-    number, unit = _split(text)
-    return number * _scale(unit, ("B/s",), "a bandwidth such as 1.6TB/s or 800GB/s", plain=None)
-
-
-def parse_ops_per_s(text: str) -> float:
-    """`353.9 TFLOPS`, `707.8 TOPS`, `1 PFLOP/s` -> operations per second; a bare number is refused."""
-    number, unit = _split(text)
-    endings = ("FLOPS", "FLOP/s", "OPS", "OP/s")
-    return number * _scale(unit, endings, "a rate such as 353.9TFLOPS", plain=None)
-
-
-def parse_us(text: str) -> float:
-    """`29.7us`, `1.2 ms`, `3s` -> microseconds; a bare number is microseconds. Raises ValueError
-    otherwise.
-    """
-    number, unit = _split(text)
-    if unit and unit not in MICROSECONDS:
-        raise ValueError(f"{text!r}: {unit!r} is no unit of time; use one of {', '.join(MICROSECONDS)}")
-    return number * MICROSECONDS.get(unit, 1.0)
-
-
 def format_bytes(size: float | None, digits: int = 1) -> str:
     """Bytes for people, in binary units: 37748736 -> `36.0 MiB`."""
     return _scaled(size, BINARY, "B", digits, 1024)
@@ -63,11 +38,6 @@ def format_bytes_decimal(size: float | None, digits: int = 1) -> str:
 def format_bytes_per_s(rate: float | None, digits: int = 0) -> str:
     """Bandwidth in GB/s of 1e9, whatever its size, so that rows compare: 1.28e12 -> `1,280 GB/s`."""
     return NOT_KNOWN if rate is None else f"{rate / 1e9:,.{digits}f} GB/s"
-
-
-def format_ops(count: float | None, digits: int = 1) -> str:
-    """FLOPs with a decimal prefix: 301989888 -> `302.0 MFLOP`."""
-    return _scaled(count, DECIMAL, "FLOP", digits, 1000)
 
 
 def format_ops_per_s(rate: float | None, digits: int = 1) -> str:

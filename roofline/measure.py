@@ -61,11 +61,6 @@ class Measurement:
         return self.ratios.get(pipe)
 
     @property
-    def has_pipes(self) -> bool:
-        """True when the run recorded pipe ratios for this signature."""
-        return any(self.ratios.get(pipe) is not None for pipe in (*CUBE_PIPES, *VECTOR_PIPES))
-
-    @property
     def core_time_us(self) -> float | None:
         """The longer of the two core times, us; None when neither was measured."""
         times = [time for time in (self.aicore_time_us, self.aiv_time_us) if time is not None]

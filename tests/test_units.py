@@ -32,37 +32,11 @@ def test_sizes_are_read_with_the_right_power(text: str, value: float) -> None:
     assert units.parse_bytes(text) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("1.6TB/s", 1.6e12), ("800 GB/s", 8e11), ("1PB/s", 1e15), ("1 GiB/s", 2**30), ("3 MB/s", 3e6)],
-)
-def test_bandwidths_are_read_with_the_right_power(text: str, value: float) -> None:
-    """Bandwidths are bytes per second, decimal unless the unit says Ki, Mi, Gi."""
-    assert units.parse_bytes_per_s(text) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("353.9 TFLOPS", 353.9e12), ("707.8TOPS", 707.8e12), ("1 PFLOP/s", 1e15), ("2 GOP/s", 2e9)],
-)
-def test_rates_are_read_with_the_right_power(text: str, value: float) -> None:
-    """Operation rates take the spellings that data sheets use."""
-    assert units.parse_ops_per_s(text) == pytest.approx(value, rel=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("29.7us", 29.7), ("29.7 µs", 29.7), ("3", 3.0), ("1.5 ms", 1500.0), ("2s", 2e6)]
-)
-def test_times_are_read_as_microseconds(text: str, value: float) -> None:
-    """Times come out in us; a bare number is us already."""
-    assert units.parse_us(text) == pytest.approx(value, rel=1e-15)
-
-
-@pytest.mark.parametrize("text", ["", "GB", "-3MB", "1.6", "12 XB/s", "1e999GB/s", "nan GB/s", "1TB"])
-def test_bandwidths_that_are_not_clear_are_refused(text: str) -> None:
-    """A bandwidth without a unit, with a wrong one, negative or not a number raises ValueError."""
+@pytest.mark.parametrize("text", ["", "GB", "-3MB", "12 XB", "1e999GB", "nan GB", "1TB/s"])
+def test_sizes_that_are_not_clear_are_refused(text: str) -> None:
+    """A size without a number, with a wrong unit, negative or not a number raises ValueError."""
     with pytest.raises(ValueError, match=r"."):
-        units.parse_bytes_per_s(text)
+        units.parse_bytes(text)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +50,6 @@ def test_bandwidths_that_are_not_clear_are_refused(text: str) -> None:
         (units.format_bytes_decimal(3.5e15), "3.5 PB"),
         (units.format_bytes(2**50), "1.0 PiB"),
         (units.format_bytes_per_s(1.28e12), "1,280 GB/s"),
-        (units.format_ops(301_989_888), "302.0 MFLOP"),
         (units.format_ops_per_s(3.539e14), "353.9 TFLOPS"),
         (units.format_ops_per_s(1.4156e15), "1.4 PFLOPS"),
         (units.format_us(29.72), "29.7 us"),
